@@ -1,0 +1,82 @@
+// The parts that several kinds share: metadata, conditions, taints,
+// tolerations, selectors.
+
+#ifndef RECONCILER_MODEL_OBJECT_PARTS_H_
+#define RECONCILER_MODEL_OBJECT_PARTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/time/time.h"
+
+namespace gpubinder {
+
+using StringMap = absl::btree_map<std::string, std::string>;
+
+// Why an object is malformed: a field by its path, and what is wrong with it
+// (what was found and what is legal).
+struct FieldProblem {
+  std::string field;
+  std::string message;
+};
+
+struct OwnerReference {
+  std::string api_version, kind, name, uid;
+  bool controller = false;
+};
+
+struct ObjectMeta {
+  std::string name_space, name, uid, resource_version;
+  absl::Time created = absl::UnixEpoch();
+  std::optional<absl::Time> deleting;  // deletionTimestamp
+  int64_t generation = 0;
+  StringMap labels, annotations;
+  std::vector<std::string> finalizers;
+  std::vector<OwnerReference> owners;
+  std::vector<FieldProblem> problems;
+};
+
+struct Condition {
+  std::string type, status, reason, message;
+  int64_t observed_generation = 0;  // 0: not said
+  absl::Time last_transition = absl::UnixEpoch();
+};
+
+// status.decision: the key into the journal.
+struct DecisionKey {
+  std::string journal;  // 8 hex digits
+  uint64_t epoch = 0, sequence = 0;
+};
+
+struct Taint {
+  std::string key, value, effect;
+};
+
+struct Toleration {
+  std::string key, op, value, effect;
+  std::optional<int64_t> seconds;
+};
+
+// matchExpressions and matchFields. `op` is the API's word.
+struct Requirement {
+  std::string key, op;
+  std::vector<std::string> values;
+};
+struct SelectorTerm {
+  std::vector<Requirement> expressions, fields;
+  bool empty() const { return expressions.empty() && fields.empty(); }
+};
+// Required node affinity; terms are ORed, no term matches nothing.
+struct NodeSelector {
+  std::vector<SelectorTerm> terms;
+};
+
+// A resource list as it was written. Quantities are read by quantity.h.
+using ResourceList = StringMap;
+
+}  // namespace gpubinder
+
+#endif  // RECONCILER_MODEL_OBJECT_PARTS_H_
