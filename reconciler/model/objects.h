@@ -18,6 +18,7 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/time/time.h"
+#include "reconciler/model/gpu_objects.h"
 #include "reconciler/model/kind.h"
 #include "reconciler/model/object_parts.h"
 
@@ -29,73 +30,7 @@ struct Node {
   std::vector<Taint> taints;
   ResourceList allocatable;
   std::vector<Condition> conditions;
-};
-
-struct GpuClass {
-  ObjectMeta meta;
-  std::string resource_name;
-  std::string type = "Passthrough";  // or VGPU
-  int64_t max_count = 8;
-  StringMap node_selector;
-  std::vector<Toleration> tolerations;
-  std::string on_cordon = "Move";  // or Stay
-  std::vector<Condition> conditions;
-};
-
-struct RejectedNode {
-  std::string node_name, node_uid, pod_uid;
-  std::vector<std::string> resources;
-  std::string reason, fingerprint;
-  absl::Time rejected_at = absl::UnixEpoch(), until = absl::UnixEpoch();
-};
-
-struct Attachment {
-  std::string name, uid;  // of the VMI; the webhook leaves uid empty
-  absl::Time since = absl::UnixEpoch();
-};
-
-struct GpuClaim {
-  ObjectMeta meta;
-  std::string class_name;
-  int64_t units = 1;  // spec.count
-  std::string phase;  // empty reads as Pending
-  std::string node_name, resource_name;
-  std::optional<absl::Time> bound_at;
-  std::vector<RejectedNode> rejected_nodes;
-  std::optional<Attachment> attached_to;
-  std::vector<Condition> conditions;
-  std::optional<DecisionKey> decision;
-};
-
-struct SetSummaryLine {
-  std::string reason, example, resource, key;
-  int64_t nodes = 0;
-};
-
-struct GpuClaimSet {
-  ObjectMeta meta;
-  std::vector<std::string> claims;
-  std::string node_name, vmi_uid, pod_uid;
-  std::string reason, message, ended_vmi;
-  absl::Time since = absl::UnixEpoch();
-  int64_t transitions = 0;
-  std::vector<RejectedNode> rejected_nodes;
-  std::vector<SetSummaryLine> summary;
-  std::optional<DecisionKey> decision;
-};
-
-// One entry of the claims annotation: a claim by name, or a template.
-struct ClaimEntry {
-  std::string claim_name;  // empty for a template
-  std::string class_name;  // of a template
-  int64_t units = 1;
-};
-// The annotation, parsed by the codec. `error` names the entry and says what
-// is wrong; entries are then empty.
-struct ClaimsAnnotation {
-  bool present = false;
-  std::vector<ClaimEntry> entries;
-  std::string error;
+  bool operator==(const Node&) const = default;
 };
 
 struct VirtualMachine {
@@ -105,6 +40,7 @@ struct VirtualMachine {
   std::vector<std::string> volume_claims;  // PVC and DataVolume names
   // status.stateChangeRequests, for RestartVM's intention.
   std::vector<std::pair<std::string, std::string>> state_changes;
+  bool operator==(const VirtualMachine&) const = default;
 };
 
 struct VirtualMachineInstance {
@@ -118,15 +54,18 @@ struct VirtualMachineInstance {
   // What the VMI webhook looks at.
   struct Device {
     std::string name, device_name;
+    bool operator==(const Device&) const = default;
   };
   std::vector<Device> gpus, host_devices;
   ResourceList resource_requests, resource_limits;  // domain.resources
+  bool operator==(const VirtualMachineInstance&) const = default;
 };
 
 struct Container {
   std::string name;
   ResourceList requests;
   bool restart_always = false;  // an init container that is a sidecar
+  bool operator==(const Container&) const = default;
 };
 
 struct Pod {
@@ -142,34 +81,40 @@ struct Pod {
   std::vector<std::string> volume_claims;
   std::string phase, reason, nominated_node;  // status
   std::vector<Condition> conditions;
+  bool operator==(const Pod&) const = default;
 };
 
 struct Namespace {
   ObjectMeta meta;
   bool terminating = false;
+  bool operator==(const Namespace&) const = default;
 };
 
 struct ResourceQuota {
   ObjectMeta meta;
   ResourceList hard;
+  bool operator==(const ResourceQuota&) const = default;
 };
 
 struct PersistentVolumeClaim {
   ObjectMeta meta;
   std::string volume_name;
   bool bind_completed = false;
+  bool operator==(const PersistentVolumeClaim&) const = default;
 };
 
 struct PersistentVolume {
   ObjectMeta meta;
   std::optional<NodeSelector> required;  // nodeAffinity
   std::string claim_namespace, claim_name, claim_uid;
+  bool operator==(const PersistentVolume&) const = default;
 };
 
 struct SchedulingClass {
   ObjectMeta meta;
   StringMap node_selector;
   std::optional<NodeSelector> required;
+  bool operator==(const SchedulingClass&) const = default;
 };
 
 // All modelled kinds, in the order of Kind.
