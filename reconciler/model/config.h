@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "proto/journal.pb.h"
 
 namespace gpubinder {
 
@@ -52,7 +53,12 @@ struct Config {
   absl::Duration journal_max_age = absl::Hours(30 * 24);
   int64_t journal_max_bytes = int64_t{20} << 30;
   bool observe = false;
+
+  bool operator==(const Config&) const = default;
 };
+
+v1::ConfigLoaded ConfigRecord(const Config& config);
+Config ConfigOfRecord(const v1::ConfigLoaded& record);
 
 }  // namespace gpubinder
 

@@ -1,0 +1,128 @@
+// The cluster as of one sequence number of the journal.
+//
+// Only the fold (fold.h) changes a Snapshot, record by record; a pass reads
+// it. Objects stand in tables by kind; what a pass walks over for every claim
+// and node stands beside them in dense columns of interned names. Whatever a
+// record says about time (since when a node is gone, since when a scheduler
+// refuses a pod) is kept here too: a pass has no other memory.
+//
+// Not thread-safe: one thread folds; readers hold the loop's lock.
+
+#ifndef RECONCILER_MODEL_SNAPSHOT_H_
+#define RECONCILER_MODEL_SNAPSHOT_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/time/time.h"
+#include "proto/decision.pb.h"
+#include "reconciler/model/config.h"
+#include "reconciler/model/kind.h"
+#include "reconciler/model/name_table.h"
+#include "reconciler/model/objects.h"
+#include "reconciler/model/table.h"
+
+namespace gpubinder {
+
+enum class Phase : uint8_t { kPending, kBound, kLost };
+
+// What a pass asks of every claim, by row of the claims table.
+struct ClaimColumns {
+  std::vector<Phase> phase;
+  std::vector<NameId> node;       // kNoName unless Bound
+  std::vector<NameId> resource;   // of a Bound claim; by rule C2
+  std::vector<NameId> class_name;
+  std::vector<int64_t> units;
+};
+
+// One extended resource of a node.
+struct NodeResource {
+  NameId resource = kNoName;
+  int64_t allocatable = 0;  // whole units, never negative
+  bool malformed = false;   // unreadable, negative or beyond int64
+};
+
+struct NodeColumns {
+  std::vector<NameId> name;
+  std::vector<std::vector<NodeResource>> resources;  // by name id
+};
+
+struct KindState {
+  bool served = false;
+  bool listing = false;  // a list has begun and not ended
+  bool listed = false;   // a complete list was folded
+  std::string resource_version;
+};
+
+// A launcher that its kubelet refused. KubeVirt removes such a pod within a
+// tenth of a second, so what is known of it is kept until a pass has settled
+// it.
+struct KubeletRefusal {
+  std::string name_space, pod_name, pod_uid;
+  std::string vmi_name, vmi_uid;
+  std::string node_name, reason;
+  std::vector<std::string> resources;  // extended ones the pod asked for
+  absl::Time at = absl::UnixEpoch();
+};
+
+// An effect by the sequence of its decision and its index there.
+using EffectId = std::pair<uint64_t, uint32_t>;
+
+struct Snapshot {
+  NameTable names;
+
+  std::tuple<Table<Node>, Table<GpuClass>, Table<GpuClaim>,
+             Table<GpuClaimSet>, Table<VirtualMachine>,
+             Table<VirtualMachineInstance>, Table<Pod>, Table<Namespace>,
+             Table<ResourceQuota>, Table<PersistentVolumeClaim>,
+             Table<PersistentVolume>, Table<SchedulingClass>>
+      tables;
+  template <typename T>
+  const Table<T>& Of() const {
+    return std::get<Table<T>>(tables);
+  }
+
+  const Table<Node>& nodes() const { return Of<Node>(); }
+  const Table<GpuClass>& classes() const { return Of<GpuClass>(); }
+  const Table<GpuClaim>& claims() const { return Of<GpuClaim>(); }
+  const Table<GpuClaimSet>& claim_sets() const { return Of<GpuClaimSet>(); }
+  const Table<VirtualMachine>& vms() const { return Of<VirtualMachine>(); }
+  const Table<VirtualMachineInstance>& vmis() const {
+    return Of<VirtualMachineInstance>();
+  }
+  const Table<Pod>& pods() const { return Of<Pod>(); }
+  const Table<Namespace>& namespaces() const { return Of<Namespace>(); }
+
+  bool Serves(Kind kind) const {
+    return kinds[static_cast<size_t>(kind)].served;
+  }
+
+  ClaimColumns claim_columns;
+  NodeColumns node_columns;
+  std::array<KindState, kKinds> kinds;
+
+  // Sent, or about to be, and not yet answered (rule C10).
+  absl::btree_map<EffectId, v1::Effect> in_flight;
+  // By pod uid.
+  absl::btree_map<std::string, KubeletRefusal> kubelet_refusals;
+  // Since when a scheduler's refusal stands, by pod uid.
+  absl::btree_map<std::string, absl::Time> refused_since;
+  // Since when an attachment without a uid is seen, by claim uid.
+  absl::btree_map<std::string, absl::Time> attached_since;
+  // Since when a node object is absent, by name.
+  absl::btree_map<std::string, absl::Time> gone_since;
+
+  Config config;
+  std::string journal_uid;
+  uint64_t epoch = 0;
+  uint64_t sequence = 0;  // of the last record folded
+};
+
+}  // namespace gpubinder
+
+#endif  // RECONCILER_MODEL_SNAPSHOT_H_

@@ -1,0 +1,109 @@
+// The objects of one kind: rows with stable numbers, found by name and by
+// uid. A row's number is reused after its object has gone.
+
+#ifndef RECONCILER_MODEL_TABLE_H_
+#define RECONCILER_MODEL_TABLE_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+namespace gpubinder {
+
+using Row = uint32_t;
+
+// The key of an object by name: its order is that of (namespace, name).
+inline std::string NameKey(absl::string_view name_space,
+                           absl::string_view name) {
+  return absl::StrCat(name_space, absl::string_view("\0", 1), name);
+}
+
+template <typename T>
+class Table {
+ public:
+  std::optional<Row> FindRow(absl::string_view name_space,
+                             absl::string_view name) const {
+    return Look(by_name_, NameKey(name_space, name));
+  }
+  std::optional<Row> FindUid(absl::string_view uid) const {
+    return Look(by_uid_, uid);
+  }
+  // Null when there is none. Valid until the object changes.
+  const T* Find(absl::string_view name_space, absl::string_view name) const {
+    const std::optional<Row> row = FindRow(name_space, name);
+    return row.has_value() ? &*rows_[*row] : nullptr;
+  }
+  const T& operator[](Row row) const { return *rows_[row]; }
+  T& Mutable(Row row) { return *rows_[row]; }
+  bool Holds(Row row) const {
+    return row < rows_.size() && rows_[row].has_value();
+  }
+  // Rows are numbered below this; some may hold nothing.
+  Row end() const { return static_cast<Row>(rows_.size()); }
+  size_t size() const { return by_name_.size(); }
+  // In the order of (namespace, name).
+  const absl::btree_map<std::string, Row>& by_name() const { return by_name_; }
+
+  // Takes the place of an object of that name, whatever its uid.
+  Row Put(T object) {
+    std::string key = NameKey(object.meta.name_space, object.meta.name);
+    auto found = by_name_.find(key);
+    Row row;
+    if (found != by_name_.end()) {
+      row = found->second;
+      by_uid_.erase(rows_[row]->meta.uid);
+    } else {
+      row = NewRow();
+      by_name_.emplace(std::move(key), row);
+    }
+    by_uid_[object.meta.uid] = row;
+    rows_[row] = std::move(object);
+    return row;
+  }
+  void Erase(Row row) {
+    const auto& meta = rows_[row]->meta;
+    by_name_.erase(NameKey(meta.name_space, meta.name));
+    by_uid_.erase(meta.uid);
+    rows_[row].reset();
+    free_.push_back(row);
+  }
+
+  // Uids whose deletion was seen since the last complete list: a delete is
+  // final, whatever a repeated event says.
+  absl::btree_set<std::string> dead;
+  // Rows that the list under way has named.
+  absl::btree_set<Row> listed;
+
+ private:
+  static std::optional<Row> Look(
+      const absl::btree_map<std::string, Row>& index, absl::string_view key) {
+    auto found = index.find(key);
+    if (found == index.end()) return std::nullopt;
+    return found->second;
+  }
+  Row NewRow() {
+    if (free_.empty()) {
+      rows_.emplace_back();
+      return static_cast<Row>(rows_.size() - 1);
+    }
+    const Row row = free_.back();
+    free_.pop_back();
+    return row;
+  }
+
+  std::deque<std::optional<T>> rows_;
+  std::vector<Row> free_;
+  absl::btree_map<std::string, Row> by_name_, by_uid_;
+};
+
+}  // namespace gpubinder
+
+#endif  // RECONCILER_MODEL_TABLE_H_
