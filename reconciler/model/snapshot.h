@@ -35,7 +35,7 @@ enum class Phase : uint8_t { kPending, kBound, kLost };
 struct ClaimColumns {
   std::vector<Phase> phase;
   std::vector<NameId> node;       // kNoName unless Bound
-  std::vector<NameId> resource;   // of a Bound claim; by rule C2
+  std::vector<NameId> resource;   // status.resourceName; kNoName: the class's
   std::vector<NameId> class_name;
   std::vector<int64_t> units;
 };
@@ -67,6 +67,7 @@ struct KubeletRefusal {
   std::string vmi_name, vmi_uid;
   std::string node_name, reason;
   std::vector<std::string> resources;  // extended ones the pod asked for
+  bool listed = false;  // whether the VMI has listed the pod (rule C5)
   absl::Time at = absl::UnixEpoch();
 };
 

@@ -79,8 +79,9 @@ class Table {
   // Uids whose deletion was seen since the last complete list: a delete is
   // final, whatever a repeated event says.
   absl::btree_set<std::string> dead;
-  // Rows that the list under way has named.
-  absl::btree_set<Row> listed;
+  // Rows that the list under way has named, or that an answer to a write of
+  // ours has shown since it began.
+  absl::btree_set<Row> listed, written;
 
  private:
   static std::optional<Row> Look(

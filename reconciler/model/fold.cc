@@ -1,0 +1,247 @@
+#include "reconciler/model/fold.h"
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "reconciler/model/fold_objects.h"
+
+namespace gpubinder {
+namespace {
+
+// Where a state of an object comes from: it decides which versions count.
+enum class Origin { kList, kWatch, kAnswer };
+
+template <typename T>
+Change Store(Origin origin, absl::Time at, T object, Snapshot& snapshot) {
+  Table<T>& table = std::get<Table<T>>(snapshot.tables);
+  if (table.dead.contains(object.meta.uid)) return Change::kNone;
+  const std::optional<Row> found =
+      table.FindRow(object.meta.name_space, object.meta.name);
+  if (found.has_value()) {
+    const T& old = table[*found];
+    const bool same = old.meta.uid == object.meta.uid;
+    const bool older = IsOlderVersion(object.meta.resource_version,
+                                      old.meta.resource_version);
+    // A list may go back in time (etcd restored), but not behind an answer
+    // that a write of ours has had since the list began.
+    if (origin == Origin::kList) {
+      table.listed.insert(*found);
+      if (same && older && table.written.contains(*found)) {
+        return Change::kNone;
+      }
+    } else if (same && older) {
+      return Change::kNone;
+    }
+    T neutral = object;
+    neutral.meta.resource_version = old.meta.resource_version;
+    if (neutral == old) {
+      table.Mutable(*found).meta.resource_version =
+          object.meta.resource_version;
+      if (origin == Origin::kAnswer) table.written.insert(*found);
+      return Change::kNone;
+    }
+    if (!same) {
+      table.dead.insert(old.meta.uid);
+      BeforeErase(*found, at, snapshot);
+    }
+  }
+  const Row row = table.Put(std::move(object));
+  if (origin == Origin::kList) table.listed.insert(row);
+  if (origin == Origin::kAnswer) table.written.insert(row);
+  AfterStore<T>(row, at, snapshot);
+  return Change::kMatters;
+}
+
+template <typename T>
+Change Remove(const v1::ObjectEvent& event, absl::Time at,
+              Snapshot& snapshot) {
+  Table<T>& table = std::get<Table<T>>(snapshot.tables);
+  table.dead.insert(event.uid());
+  const std::optional<Row> row = table.FindRow(event.namespace_(),
+                                               event.name());
+  if (!row.has_value() || table[*row].meta.uid != event.uid()) {
+    return Change::kNone;
+  }
+  BeforeErase<T>(*row, at, snapshot);
+  table.Erase(*row);
+  return Change::kMatters;
+}
+
+// Calls visit(Table<T>&) for the table of `kind`.
+template <typename Visit, size_t... I>
+void WithTable(Kind kind, Snapshot& snapshot, Visit visit,
+               std::index_sequence<I...>) {
+  (void)((static_cast<size_t>(kind) == I
+              ? (visit(std::get<I>(snapshot.tables)), true)
+              : false) ||
+         ...);
+}
+template <typename Visit>
+void WithTable(Kind kind, Snapshot& snapshot, Visit visit) {
+  WithTable(kind, snapshot, visit, std::make_index_sequence<kKinds>());
+}
+
+Change FoldObject(const v1::ObjectEvent& event, std::optional<Object> object,
+                  Origin origin, absl::Time at, Snapshot& snapshot) {
+  const std::optional<Kind> kind = KindByName(event.kind());
+  if (!kind.has_value()) return Change::kNone;
+  if (event.type() == v1::ObjectEvent::DELETED) {
+    // The last state first: it may be the only one that shows a refusal.
+    if (object.has_value() && KindOf(*object) == Kind::kPod) {
+      NotePodRefusal(std::get<Pod>(*object), at, snapshot);
+    }
+    Change change = Change::kNone;
+    WithTable(*kind, snapshot, [&]<typename T>(Table<T>&) {
+      change = Remove<T>(event, at, snapshot);
+    });
+    return change;
+  }
+  if (!object.has_value() || KindOf(*object) != *kind) return Change::kNone;
+  return std::visit(
+      [&]<typename T>(T&& value) {
+        return Store<std::decay_t<T>>(origin, at, std::forward<T>(value),
+                                      snapshot);
+      },
+      *std::move(object));
+}
+
+Change FoldListBegan(const v1::ListBegan& list, Snapshot& snapshot) {
+  const std::optional<Kind> kind = KindByName(list.kind());
+  if (!kind.has_value()) return Change::kNone;
+  snapshot.kinds[static_cast<size_t>(*kind)].listing = true;
+  WithTable(*kind, snapshot, [](auto& table) {
+    table.listed.clear();
+    table.written.clear();
+    table.dead.clear();
+  });
+  return Change::kNone;
+}
+
+Change FoldListEnded(const v1::ListEnded& list, absl::Time at,
+                     Snapshot& snapshot) {
+  const std::optional<Kind> kind = KindByName(list.kind());
+  if (!kind.has_value()) return Change::kNone;
+  KindState& state = snapshot.kinds[static_cast<size_t>(*kind)];
+  if (!state.listing) return Change::kNone;
+  Change change = state.listed ? Change::kNone : Change::kMatters;
+  state.listing = false;
+  state.listed = state.served = true;
+  state.resource_version = list.resource_version();
+  WithTable(*kind, snapshot, [&]<typename T>(Table<T>& table) {
+    for (Row row = 0; row < table.end(); ++row) {
+      if (!table.Holds(row) || table.listed.contains(row) ||
+          table.written.contains(row)) {
+        continue;
+      }
+      table.dead.insert(table[row].meta.uid);
+      BeforeErase<T>(row, at, snapshot);
+      table.Erase(row);
+      change = Change::kMatters;
+    }
+    table.listed.clear();
+    table.written.clear();
+  });
+  return change;
+}
+
+// A kind that is served no more loses its content: only the deletion of its
+// CRD or a complete list says so, never a discovery that failed (rule H6).
+Change FoldKindServed(const v1::KindServed& served, absl::Time at,
+                      Snapshot& snapshot) {
+  const std::optional<Kind> kind = KindByName(served.kind());
+  if (!kind.has_value()) return Change::kNone;
+  KindState& state = snapshot.kinds[static_cast<size_t>(*kind)];
+  if (state.served == served.served()) return Change::kNone;
+  state = KindState{.served = served.served()};
+  if (served.served()) return Change::kMatters;
+  WithTable(*kind, snapshot, [&]<typename T>(Table<T>& table) {
+    for (Row row = 0; row < table.end(); ++row) {
+      if (!table.Holds(row)) continue;
+      BeforeErase<T>(row, at, snapshot);
+      table.Erase(row);
+    }
+  });
+  return Change::kMatters;
+}
+
+Change FoldDecision(const v1::Record& record, Snapshot& snapshot) {
+  if (record.role() != v1::LEADER) return Change::kNone;
+  const v1::Decision& decision = record.decision();
+  for (int i = 0; i < decision.effects_size(); ++i) {
+    snapshot.in_flight[{record.sequence(), static_cast<uint32_t>(i)}] =
+        decision.effects(i);
+  }
+  return Change::kNone;
+}
+
+Change FoldOutcome(const v1::Record& record, std::optional<Object> object,
+                   absl::Time at, Snapshot& snapshot) {
+  const v1::Outcome& outcome = record.outcome();
+  if (outcome.kind() == v1::Outcome::UNKNOWN) return Change::kNone;
+  snapshot.in_flight.erase({outcome.decision(), outcome.effect()});
+  if (outcome.has_object()) {
+    FoldObject(outcome.object(), std::move(object), Origin::kAnswer, at,
+               snapshot);
+  }
+  ForgetSettledRefusals(snapshot);
+  // Its set is free again, so a pass may look at it.
+  return Change::kMatters;
+}
+
+Change FoldLeadership(const v1::Record& record, Snapshot& snapshot) {
+  snapshot.epoch = record.epoch();
+  // A leader's first pass follows complete lists, which show what became of
+  // whatever was in flight before.
+  snapshot.in_flight.clear();
+  return Change::kMatters;
+}
+
+}  // namespace
+
+Change Fold(const v1::Record& record, std::optional<Object> object,
+            Snapshot& snapshot) {
+  const absl::Time at = absl::FromUnixNanos(record.time_unix_nanos());
+  snapshot.sequence = record.sequence();
+  snapshot.journal_uid = record.journal_uid();
+  switch (record.payload_case()) {
+    case v1::Record::kObject: {
+      const Origin origin = record.object().type() == v1::ObjectEvent::LISTED
+                                ? Origin::kList
+                                : Origin::kWatch;
+      return FoldObject(record.object(), std::move(object), origin, at,
+                        snapshot);
+    }
+    case v1::Record::kListBegan:
+      return FoldListBegan(record.list_began(), snapshot);
+    case v1::Record::kListEnded:
+      return FoldListEnded(record.list_ended(), at, snapshot);
+    case v1::Record::kKindServed:
+      return FoldKindServed(record.kind_served(), at, snapshot);
+    case v1::Record::kTimerFired:
+      return Change::kMatters;
+    case v1::Record::kConfig:
+      snapshot.config = ConfigOfRecord(record.config());
+      return Change::kMatters;
+    case v1::Record::kLeadership:
+      return FoldLeadership(record, snapshot);
+    case v1::Record::kDecision:
+      return FoldDecision(record, snapshot);
+    case v1::Record::kOutcome:
+      return FoldOutcome(record, std::move(object), at, snapshot);
+    case v1::Record::kPassBegan:
+    case v1::Record::kNote:
+    case v1::Record::PAYLOAD_NOT_SET:
+      return Change::kNone;
+  }
+  return Change::kNone;
+}
+
+bool IsOlderVersion(absl::string_view a, absl::string_view b) {
+  if (a.size() != b.size()) return a.size() < b.size();
+  return a < b;
+}
+
+}  // namespace gpubinder

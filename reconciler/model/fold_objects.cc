@@ -1,0 +1,223 @@
+#include "reconciler/model/fold_objects.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+#include "reconciler/model/fold.h"
+#include "reconciler/model/pod_request.h"
+#include "reconciler/model/quantity.h"
+
+namespace gpubinder {
+namespace {
+
+constexpr int64_t kMostUnits = 64;
+
+// The part of a scheduler's message that speaks of the nodes: what follows
+// the first ". " is about preemption and differs by version.
+absl::string_view FirstSentence(absl::string_view message) {
+  const size_t end = message.find(". ");
+  return end == absl::string_view::npos ? message : message.substr(0, end);
+}
+
+// The VMI that made the pod, by the pod's own word.
+const OwnerReference* OwningVmi(const Pod& pod) {
+  for (const OwnerReference& owner : pod.meta.owners) {
+    if (owner.kind == "VirtualMachineInstance" && owner.controller) {
+      return &owner;
+    }
+  }
+  return nullptr;
+}
+
+bool Lists(const Snapshot& snapshot, absl::string_view vmi_uid,
+           const std::string& pod_uid) {
+  const std::optional<Row> row = snapshot.vmis().FindUid(vmi_uid);
+  return row.has_value() &&
+         snapshot.vmis()[*row].active_pods.contains(pod_uid);
+}
+
+Phase PhaseOf(const GpuClaim& claim) {
+  if (claim.phase == "Bound" && !claim.node_name.empty()) return Phase::kBound;
+  return claim.phase == "Lost" ? Phase::kLost : Phase::kPending;
+}
+
+bool InFlightFor(const Snapshot& snapshot, const KubeletRefusal& refusal) {
+  return std::any_of(snapshot.in_flight.begin(), snapshot.in_flight.end(),
+                     [&](const auto& entry) {
+                       return entry.second.set_namespace() ==
+                                  refusal.name_space &&
+                              entry.second.set_name() == refusal.vmi_name;
+                     });
+}
+
+bool IsRecorded(const Snapshot& snapshot, const KubeletRefusal& refusal) {
+  const GpuClaimSet* set =
+      snapshot.claim_sets().Find(refusal.name_space, refusal.vmi_name);
+  return set != nullptr &&
+         std::any_of(set->rejected_nodes.begin(), set->rejected_nodes.end(),
+                     [&](const RejectedNode& entry) {
+                       return entry.pod_uid == refusal.pod_uid;
+                     });
+}
+
+}  // namespace
+
+bool ShowsSchedulerRefusal(const Pod& pod) {
+  if (!pod.node_name.empty() || !pod.nominated_node.empty()) return false;
+  for (const Condition& condition : pod.conditions) {
+    if (condition.type != "PodScheduled") continue;
+    const absl::string_view said = FirstSentence(condition.message);
+    return condition.status == "False" &&
+           condition.reason == "Unschedulable" &&
+           (condition.observed_generation == 0 ||
+            condition.observed_generation == pod.meta.generation) &&
+           (absl::StrContains(said, "Insufficient ") ||
+            absl::StrContains(said, "Too many pods"));
+  }
+  return false;
+}
+
+bool ShowsKubeletRefusal(const Pod& pod) {
+  return pod.phase == "Failed" &&
+         (pod.reason == "UnexpectedAdmissionError" ||
+          absl::StartsWith(pod.reason, "OutOf"));
+}
+
+void NotePodRefusal(const Pod& pod, absl::Time at, Snapshot& snapshot) {
+  if (!ShowsKubeletRefusal(pod) || pod.node_name.empty()) return;
+  const OwnerReference* owner = OwningVmi(pod);
+  if (owner == nullptr) return;
+  KubeletRefusal refusal{.name_space = pod.meta.name_space,
+                         .pod_name = pod.meta.name,
+                         .pod_uid = pod.meta.uid,
+                         .vmi_name = owner->name,
+                         .vmi_uid = owner->uid,
+                         .node_name = pod.node_name,
+                         .reason = pod.reason,
+                         .at = at};
+  for (const auto& [resource, units] : ExtendedRequests(pod)) {
+    refusal.resources.push_back(resource);
+  }
+  refusal.listed = Lists(snapshot, owner->uid, pod.meta.uid);
+  // Kept from the first record that shows it.
+  if (!IsRecorded(snapshot, refusal)) {
+    snapshot.kubelet_refusals.emplace(pod.meta.uid, std::move(refusal));
+  }
+}
+
+void ForgetSettledRefusals(Snapshot& snapshot) {
+  auto& refusals = snapshot.kubelet_refusals;
+  for (auto it = refusals.begin(); it != refusals.end();) {
+    const bool settled =
+        IsRecorded(snapshot, it->second) && !InFlightFor(snapshot, it->second);
+    it = settled ? refusals.erase(it) : std::next(it);
+  }
+}
+
+template <>
+void AfterStore<Node>(Row row, absl::Time, Snapshot& snapshot) {
+  NodeColumns& columns = snapshot.node_columns;
+  const Node& node = snapshot.nodes()[row];
+  if (columns.name.size() <= row) {
+    columns.name.resize(row + 1);
+    columns.resources.resize(row + 1);
+  }
+  columns.name[row] = snapshot.names.Intern(node.meta.name);
+  std::vector<NodeResource>& resources = columns.resources[row];
+  resources.clear();
+  for (const auto& [name, text] : node.allocatable) {
+    if (!IsExtendedResource(name)) continue;
+    const Quantity units = ParseQuantity(text);
+    const bool malformed = units.status != Quantity::Status::kOk;
+    resources.push_back({.resource = snapshot.names.Intern(name),
+                         .allocatable = malformed ? 0 : units.floor,
+                         .malformed = malformed});
+  }
+  std::sort(resources.begin(), resources.end(),
+            [](const NodeResource& a, const NodeResource& b) {
+              return a.resource < b.resource;
+            });
+  snapshot.gone_since.erase(node.meta.name);
+}
+
+template <>
+void BeforeErase<Node>(Row row, absl::Time at, Snapshot& snapshot) {
+  snapshot.gone_since[snapshot.nodes()[row].meta.name] = at;
+  snapshot.node_columns.resources[row].clear();
+}
+
+template <>
+void AfterStore<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot) {
+  ClaimColumns& columns = snapshot.claim_columns;
+  const GpuClaim& claim = snapshot.claims()[row];
+  if (columns.phase.size() <= row) {
+    columns.phase.resize(row + 1);
+    columns.node.resize(row + 1);
+    columns.resource.resize(row + 1);
+    columns.class_name.resize(row + 1);
+    columns.units.resize(row + 1);
+  }
+  const Phase phase = PhaseOf(claim);
+  NameTable& names = snapshot.names;
+  columns.phase[row] = phase;
+  columns.node[row] =
+      phase == Phase::kBound ? names.Intern(claim.node_name) : kNoName;
+  columns.resource[row] = names.Intern(claim.resource_name);
+  columns.class_name[row] = names.Intern(claim.class_name);
+  // A Bound claim that cannot be read holds the most a claim may hold until
+  // it can.
+  columns.units[row] = claim.meta.problems.empty() ? claim.units : kMostUnits;
+  if (claim.attached_to.has_value() && claim.attached_to->uid.empty()) {
+    snapshot.attached_since.emplace(claim.meta.uid, at);
+  } else {
+    snapshot.attached_since.erase(claim.meta.uid);
+  }
+}
+
+template <>
+void BeforeErase<GpuClaim>(Row row, absl::Time, Snapshot& snapshot) {
+  ClaimColumns& columns = snapshot.claim_columns;
+  columns.phase[row] = Phase::kPending;
+  columns.node[row] = kNoName;
+  columns.units[row] = 0;
+  snapshot.attached_since.erase(snapshot.claims()[row].meta.uid);
+}
+
+template <>
+void AfterStore<GpuClaimSet>(Row, absl::Time, Snapshot& snapshot) {
+  ForgetSettledRefusals(snapshot);
+}
+
+template <>
+void AfterStore<VirtualMachineInstance>(Row row, absl::Time,
+                                        Snapshot& snapshot) {
+  const VirtualMachineInstance& vmi = snapshot.vmis()[row];
+  for (auto& [pod_uid, refusal] : snapshot.kubelet_refusals) {
+    if (refusal.vmi_uid == vmi.meta.uid && vmi.active_pods.contains(pod_uid)) {
+      refusal.listed = true;
+    }
+  }
+}
+
+template <>
+void AfterStore<Pod>(Row row, absl::Time at, Snapshot& snapshot) {
+  const Pod& pod = snapshot.pods()[row];
+  if (ShowsSchedulerRefusal(pod)) {
+    snapshot.refused_since.emplace(pod.meta.uid, at);
+  } else {
+    snapshot.refused_since.erase(pod.meta.uid);
+  }
+  NotePodRefusal(pod, at, snapshot);
+}
+
+template <>
+void BeforeErase<Pod>(Row row, absl::Time at, Snapshot& snapshot) {
+  const Pod& pod = snapshot.pods()[row];
+  snapshot.refused_since.erase(pod.meta.uid);
+  NotePodRefusal(pod, at, snapshot);
+}
+
+}  // namespace gpubinder

@@ -1,0 +1,47 @@
+// What the fold keeps beside the tables when an object of a kind changes: the
+// columns, and since when something is seen. Included by fold.cc alone.
+
+#ifndef RECONCILER_MODEL_FOLD_OBJECTS_H_
+#define RECONCILER_MODEL_FOLD_OBJECTS_H_
+
+#include "absl/time/time.h"
+#include "reconciler/model/objects.h"
+#include "reconciler/model/snapshot.h"
+#include "reconciler/model/table.h"
+
+namespace gpubinder {
+
+// Called after an object of the kind was stored in `row`.
+template <typename T>
+void AfterStore(Row, absl::Time, Snapshot&) {}
+template <>
+void AfterStore<Node>(Row row, absl::Time at, Snapshot& snapshot);
+template <>
+void AfterStore<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot);
+template <>
+void AfterStore<GpuClaimSet>(Row row, absl::Time at, Snapshot& snapshot);
+template <>
+void AfterStore<VirtualMachineInstance>(Row row, absl::Time at,
+                                        Snapshot& snapshot);
+template <>
+void AfterStore<Pod>(Row row, absl::Time at, Snapshot& snapshot);
+
+// Called before the object in `row` goes.
+template <typename T>
+void BeforeErase(Row, absl::Time, Snapshot&) {}
+template <>
+void BeforeErase<Node>(Row row, absl::Time at, Snapshot& snapshot);
+template <>
+void BeforeErase<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot);
+template <>
+void BeforeErase<Pod>(Row row, absl::Time at, Snapshot& snapshot);
+
+// Remembers a launcher that its kubelet refused.
+void NotePodRefusal(const Pod& pod, absl::Time at, Snapshot& snapshot);
+
+// Drops the refusals whose rejection is written and answered for.
+void ForgetSettledRefusals(Snapshot& snapshot);
+
+}  // namespace gpubinder
+
+#endif  // RECONCILER_MODEL_FOLD_OBJECTS_H_
