@@ -1,11 +1,10 @@
 #include "reconciler/model/fold.h"
 
-#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "reconciler/model/fold_objects.h"
 
 namespace gpubinder {
@@ -45,7 +44,7 @@ Change Store(Origin origin, absl::Time at, T object, Snapshot& snapshot) {
     }
     if (!same) {
       table.dead.insert(old.meta.uid);
-      BeforeErase(*found, at, snapshot);
+      BeforeErase<T>(*found, at, snapshot);
     }
   }
   const Row row = table.Put(std::move(object));
@@ -168,8 +167,16 @@ Change FoldKindServed(const v1::KindServed& served, absl::Time at,
 }
 
 Change FoldDecision(const v1::Record& record, Snapshot& snapshot) {
-  if (record.role() != v1::LEADER) return Change::kNone;
   const v1::Decision& decision = record.decision();
+  for (const v1::Explanation& explanation : decision.explanations()) {
+    snapshot.explanations[absl::StrCat(explanation.namespace_(), "/",
+                                       explanation.name())] = explanation;
+  }
+  for (const std::string& gone : decision.gone_sets()) {
+    snapshot.explanations.erase(gone);
+  }
+  // A shadow pass sends nothing, so nothing of it is assumed.
+  if (record.role() != v1::LEADER) return Change::kNone;
   for (int i = 0; i < decision.effects_size(); ++i) {
     snapshot.in_flight[{record.sequence(), static_cast<uint32_t>(i)}] =
         decision.effects(i);
@@ -224,6 +231,9 @@ Change Fold(const v1::Record& record, std::optional<Object> object,
       return Change::kMatters;
     case v1::Record::kConfig:
       snapshot.config = ConfigOfRecord(record.config());
+      for (const std::string& name : snapshot.config.extra_resource_names) {
+        snapshot.names.Intern(name);
+      }
       return Change::kMatters;
     case v1::Record::kLeadership:
       return FoldLeadership(record, snapshot);

@@ -98,7 +98,7 @@ void NotePodRefusal(const Pod& pod, absl::Time at, Snapshot& snapshot) {
                          .node_name = pod.node_name,
                          .reason = pod.reason,
                          .at = at};
-  for (const auto& [resource, units] : ExtendedRequests(pod)) {
+  for (const auto& [resource, units] : ExtendedRequests(pod).units) {
     refusal.resources.push_back(resource);
   }
   refusal.listed = Lists(snapshot, owner->uid, pod.meta.uid);
@@ -130,11 +130,10 @@ void AfterStore<Node>(Row row, absl::Time, Snapshot& snapshot) {
   resources.clear();
   for (const auto& [name, text] : node.allocatable) {
     if (!IsExtendedResource(name)) continue;
-    const Quantity units = ParseQuantity(text);
-    const bool malformed = units.status != Quantity::Status::kOk;
+    const Units units = AllocatableUnits(text);
     resources.push_back({.resource = snapshot.names.Intern(name),
-                         .allocatable = malformed ? 0 : units.floor,
-                         .malformed = malformed});
+                         .allocatable = units.value,
+                         .malformed = units.malformed});
   }
   std::sort(resources.begin(), resources.end(),
             [](const NodeResource& a, const NodeResource& b) {
@@ -184,6 +183,14 @@ void BeforeErase<GpuClaim>(Row row, absl::Time, Snapshot& snapshot) {
   columns.node[row] = kNoName;
   columns.units[row] = 0;
   snapshot.attached_since.erase(snapshot.claims()[row].meta.uid);
+}
+
+// The names a pass asks the books for.
+template <>
+void AfterStore<GpuClass>(Row row, absl::Time, Snapshot& snapshot) {
+  const GpuClass& found = snapshot.classes()[row];
+  snapshot.names.Intern(found.meta.name);
+  snapshot.names.Intern(found.resource_name);
 }
 
 template <>

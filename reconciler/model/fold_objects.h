@@ -17,6 +17,8 @@ void AfterStore(Row, absl::Time, Snapshot&) {}
 template <>
 void AfterStore<Node>(Row row, absl::Time at, Snapshot& snapshot);
 template <>
+void AfterStore<GpuClass>(Row row, absl::Time at, Snapshot& snapshot);
+template <>
 void AfterStore<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot);
 template <>
 void AfterStore<GpuClaimSet>(Row row, absl::Time at, Snapshot& snapshot);

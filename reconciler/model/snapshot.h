@@ -118,6 +118,9 @@ struct Snapshot {
   // Since when a node object is absent, by name.
   absl::btree_map<std::string, absl::Time> gone_since;
 
+  // The latest explanation of each set, by "namespace/name".
+  absl::btree_map<std::string, v1::Explanation> explanations;
+
   Config config;
   std::string journal_uid;
   uint64_t epoch = 0;

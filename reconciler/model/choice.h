@@ -1,0 +1,41 @@
+// Where a set goes (rules G3 and G4).
+
+#ifndef RECONCILER_MODEL_CHOICE_H_
+#define RECONCILER_MODEL_CHOICE_H_
+
+#include <optional>
+#include <vector>
+
+#include "reconciler/model/demand.h"
+#include "reconciler/model/explanation.h"
+#include "reconciler/model/plan.h"
+
+namespace gpubinder {
+
+struct Choice {
+  std::optional<NameId> node;
+  std::vector<NodeGroup> groups;  // every node, judged for the whole set
+};
+
+// Among the nodes that accept the set whole: fewest members to move, then the
+// fullest (fewest free units of the set's resources after placing, summed),
+// then by name. O(nodes x what the demand asks).
+Choice ChooseNode(const ClaimSet& set, const Demand& demand,
+                  const Plan& plan);
+
+// The set without the members that `keep` says no to: the parts of it a rule
+// speaks of.
+template <typename Keep>
+ClaimSet Restricted(const ClaimSet& set, Keep keep) {
+  ClaimSet part = set;
+  part.members.clear();
+  part.missing.clear();
+  for (const Row row : set.members) {
+    if (keep(row)) part.members.push_back(row);
+  }
+  return part;
+}
+
+}  // namespace gpubinder
+
+#endif  // RECONCILER_MODEL_CHOICE_H_

@@ -1,0 +1,75 @@
+// Which claims belong together (rules S1 and S4).
+//
+// A set is what one VM names: placed, moved, lost and rebound as one. A claim
+// in no VM's set is a set of its own. Sets are a function of the snapshot;
+// nothing is remembered between passes.
+
+#ifndef RECONCILER_MODEL_CLAIM_SET_H_
+#define RECONCILER_MODEL_CLAIM_SET_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "proto/decision.pb.h"
+#include "reconciler/model/launcher.h"
+#include "reconciler/model/snapshot.h"
+
+namespace gpubinder {
+
+// A template entry of the annotation whose claim does not exist yet.
+struct MissingTemplate {
+  std::string name;  // computed
+  std::string class_name;
+  int64_t units = 1;
+};
+
+struct ClaimSet {
+  std::string name_space;
+  std::string name;  // the VM's, or the claim's when it is in no VM's set
+  bool of_vm = false;
+  std::optional<Row> vm;   // VirtualMachine, when there is one
+  std::optional<Row> vmi;  // a live one
+  Launcher launcher;
+  // In annotation order. Members that are being deleted are `leaving`: they
+  // keep their units but are placed no more.
+  std::vector<Row> members, leaving;
+  std::vector<MissingTemplate> missing;
+  // Misconfigurations: `problems` stop everything, `order_problems` stop
+  // orders and new template claims, not the start of a booked set (G10).
+  std::vector<v1::ReasonDetail> problems, order_problems;
+  // Of the oldest member; with a gated launcher the pod's.
+  absl::Time age = absl::InfiniteFuture();
+
+  bool waits_at_gate() const {
+    return launcher.state == LauncherState::kGated;
+  }
+};
+
+struct ClaimSets {
+  // By age, then namespace, then name.
+  std::vector<ClaimSet> sets;
+  // Of each claim row the index of its set, or kNoSet: a template claim whose
+  // VMI has ended or gone belongs to none and is only kept.
+  std::vector<uint32_t> set_of_claim;
+};
+inline constexpr uint32_t kNoSet = 0xffffffff;
+
+// O((claims + VMs + VMIs) x log).
+ClaimSets BuildClaimSets(const Snapshot& snapshot);
+
+// The VMI that holds the claim by its attachment: by uid, or, without one, by
+// name. Nothing for a VMI that has ended or gone.
+std::optional<Row> HoldingVmi(const GpuClaim& claim, const Snapshot& snapshot);
+
+// The uid of the VMI a template claim was made for, or null: a claim with our
+// label that a VMI owns.
+const std::string* TemplateOwner(const GpuClaim& claim);
+
+// A placeholder for "the object that is malformed, and where".
+v1::ReasonDetail MalformedDetail(Kind kind, const ObjectMeta& meta);
+
+}  // namespace gpubinder
+
+#endif  // RECONCILER_MODEL_CLAIM_SET_H_

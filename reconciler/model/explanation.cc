@@ -1,0 +1,154 @@
+#include "reconciler/model/explanation.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "absl/container/btree_map.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "reconciler/model/reason.h"
+
+namespace gpubinder {
+namespace {
+
+// A line of the summary by what it is about.
+using LineKey = std::tuple<v1::Reason, std::string, std::string>;
+
+struct Line {
+  uint32_t nodes = 0;
+  std::string example;
+  int64_t most_free = 0;
+  int64_t wanted = 0;
+};
+
+absl::btree_map<LineKey, Line> LinesOf(const Verdict& verdict) {
+  absl::btree_map<LineKey, Line> lines;
+  for (const NodeGroup& group : verdict.groups) {
+    absl::btree_map<LineKey, Line> seen;  // a node counts once per line
+    for (const v1::ReasonDetail& detail : group.reasons) {
+      Line& line = seen[{detail.reason(), detail.resource(), detail.claim()}];
+      line.most_free = std::max(line.most_free, detail.free());
+      line.wanted = std::max(line.wanted, detail.wanted());
+    }
+    for (const auto& [key, line] : seen) {
+      Line& sum = lines[key];
+      sum.nodes += static_cast<uint32_t>(group.nodes.size());
+      if (sum.example.empty() || group.nodes.front() < sum.example) {
+        sum.example = group.nodes.front();
+      }
+      sum.most_free = std::max(sum.most_free, line.most_free);
+      sum.wanted = std::max(sum.wanted, line.wanted);
+    }
+  }
+  return lines;
+}
+
+std::string LineText(const LineKey& key, const Line& line) {
+  const auto& [reason, resource, claim] = key;
+  std::string text = absl::StrCat(
+      line.nodes, line.nodes == 1 ? " node " : " nodes ", ReasonName(reason));
+  if (!resource.empty()) absl::StrAppend(&text, " ", resource);
+  if (!claim.empty()) absl::StrAppend(&text, " ", claim);
+  if (reason == v1::INSUFFICIENT_UNITS) {
+    absl::StrAppend(&text, " (most free ", line.most_free, ", wanted ",
+                    line.wanted, ")");
+  }
+  return text;
+}
+
+// Cuts at a character, not inside one.
+std::string Bounded(std::string text) {
+  if (text.size() <= kMostMessageBytes) return text;
+  size_t end = kMostMessageBytes - 3;
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  text.resize(end);
+  return text + "...";
+}
+
+}  // namespace
+
+v1::Reason FirstReason(const std::vector<v1::ReasonDetail>& details) {
+  v1::Reason first = v1::NO_NODE_FITS;
+  for (const v1::ReasonDetail& detail : details) {
+    first = std::min(first, detail.reason());
+  }
+  return first;
+}
+
+std::vector<v1::SummaryLine> Summarize(const Verdict& verdict) {
+  std::vector<v1::SummaryLine> summary;
+  for (const v1::ReasonDetail& detail : verdict.details) {
+    v1::SummaryLine& line = summary.emplace_back();
+    line.set_reason(detail.reason());
+    line.set_resource(detail.resource());
+    line.set_key(detail.key().empty() ? detail.claim() : detail.key());
+  }
+  for (const auto& [key, counted] : LinesOf(verdict)) {
+    v1::SummaryLine& line = summary.emplace_back();
+    line.set_reason(std::get<0>(key));
+    line.set_resource(std::get<1>(key));
+    line.set_key(std::get<2>(key));
+    line.set_nodes(counted.nodes);
+    line.set_example(counted.example);
+  }
+  if (summary.size() > kMostSummaryLines) summary.resize(kMostSummaryLines);
+  return summary;
+}
+
+std::string MessageOf(const Verdict& verdict) {
+  std::vector<std::string> parts;
+  for (const v1::ReasonDetail& detail : verdict.details) {
+    parts.push_back(ReasonText(detail));
+  }
+  if (verdict.reason == v1::NO_NODE_FITS) {
+    for (const auto& [key, line] : LinesOf(verdict)) {
+      if (std::get<0>(key) == v1::REASON_UNSPECIFIED) continue;
+      parts.push_back(LineText(key, line));
+    }
+    if (parts.empty()) parts.push_back("there are no nodes");
+    return Bounded(absl::StrCat("NoNodeFits: ", absl::StrJoin(parts, ", ")));
+  }
+  if (parts.empty() && !verdict.node.empty()) {
+    return Bounded(
+        absl::StrCat(ReasonName(verdict.reason), " on ", verdict.node));
+  }
+  if (parts.empty()) return std::string(ReasonName(verdict.reason));
+  return Bounded(absl::StrJoin(parts, "; "));
+}
+
+std::string MeaningOf(absl::string_view message) {
+  std::string meaning;
+  bool number = false;
+  for (size_t i = 0; i < message.size(); ++i) {
+    const bool digit = absl::ascii_isdigit(message[i]);
+    if (digit && number) continue;
+    number = digit;
+    // "1 node" and "2 nodes" mean the same.
+    if (absl::EndsWith(meaning, "# node") && message[i] == 's') continue;
+    meaning += digit ? '#' : message[i];
+  }
+  return meaning;
+}
+
+void FillGroups(const Verdict& verdict, v1::Explanation& explanation) {
+  for (const v1::ReasonDetail& detail : verdict.details) {
+    *explanation.add_set_reasons() = detail;
+  }
+  for (const NodeGroup& group : verdict.groups) {
+    v1::NodeGroup& proto = *explanation.add_groups();
+    for (const v1::ReasonDetail& detail : group.reasons) {
+      *proto.add_reasons() = detail;
+      if (detail.reason() == v1::INSUFFICIENT_UNITS &&
+          proto.most_free() < detail.free()) {
+        proto.set_most_free(detail.free());
+      }
+    }
+    proto.set_nodes(static_cast<uint32_t>(group.nodes.size()));
+    proto.set_example(group.nodes.front());
+  }
+}
+
+}  // namespace gpubinder

@@ -1,0 +1,56 @@
+// What was considered for a set and the verdict on each node, in the forms it
+// is kept in: nodes with equal verdicts together (exact), the group form of
+// the record (numbers folded into the best), one line of text.
+
+#ifndef RECONCILER_MODEL_EXPLANATION_H_
+#define RECONCILER_MODEL_EXPLANATION_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "proto/decision.pb.h"
+
+namespace gpubinder {
+
+// Texts of conditions and events are at most this many bytes.
+inline constexpr size_t kMostMessageBytes = 1024;
+// Lines in GPUClaimSet's status.summary.
+inline constexpr size_t kMostSummaryLines = 16;
+
+// Nodes that one list of reasons holds for; none: these nodes fit.
+struct NodeGroup {
+  std::vector<v1::ReasonDetail> reasons;
+  std::vector<std::string> nodes;  // by name
+};
+
+// The verdict on one set in one pass.
+struct Verdict {
+  v1::Reason reason = v1::REASON_UNSPECIFIED;
+  std::vector<v1::ReasonDetail> details;  // set-level reasons
+  std::vector<NodeGroup> groups;          // when a step looked at the nodes
+  std::string node;                       // where it was placed
+};
+
+// The set-level reason of several: the first in the order of the closed list,
+// NoNodeFits last.
+v1::Reason FirstReason(const std::vector<v1::ReasonDetail>& details);
+
+// One line per reason and thing it is about, over all nodes, in the order of
+// the closed list.
+std::vector<v1::SummaryLine> Summarize(const Verdict& verdict);
+
+// "NoNodeFits: 2 nodes InsufficientUnits h100 (most free 3, wanted 4), 1 node
+// UntoleratedTaint". At most kMostMessageBytes, cut at a whole character.
+std::string MessageOf(const Verdict& verdict);
+
+// What a message means, whatever its counts: equal for two messages that
+// differ in numbers only. Conditions are written anew when this changes.
+std::string MeaningOf(absl::string_view message);
+
+// The node groups of a record.
+void FillGroups(const Verdict& verdict, v1::Explanation& explanation);
+
+}  // namespace gpubinder
+
+#endif  // RECONCILER_MODEL_EXPLANATION_H_

@@ -1,0 +1,21 @@
+// Whether a node keeps a booked set (rule N6).
+
+#ifndef RECONCILER_MODEL_KEEP_H_
+#define RECONCILER_MODEL_KEEP_H_
+
+#include <optional>
+
+#include "proto/decision.pb.h"
+#include "reconciler/model/plan.h"
+
+namespace gpubinder {
+
+// Why the node does not keep the set, or nothing when it does. Only a cordon
+// speaks against it: NodeCordoned, and the caller asks whether another node
+// has room. May set the plan's timer, when a grace decides later.
+std::optional<v1::Reason> WhyNotKept(const ClaimSet& set, NameId node,
+                                     Plan& plan);
+
+}  // namespace gpubinder
+
+#endif  // RECONCILER_MODEL_KEEP_H_

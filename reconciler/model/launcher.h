@@ -1,0 +1,57 @@
+// Which pod is a VMI's launcher, and how far it has come.
+//
+// A pod is a VMI's launcher only when the VMI lists the pod's uid in
+// status.activePods (rule C5): whoever creates a pod sets its owner reference
+// and labels.
+
+#ifndef RECONCILER_MODEL_LAUNCHER_H_
+#define RECONCILER_MODEL_LAUNCHER_H_
+
+#include <optional>
+#include <string>
+
+#include "reconciler/model/objects.h"
+#include "reconciler/model/snapshot.h"
+
+namespace gpubinder {
+
+enum class LauncherState : uint8_t {
+  kNone,
+  kGated,   // still holds our gate
+  kPinned,  // ungated with our requirement in place, or already on a node
+  kLoose,   // ungated by somebody else, with neither: reported, not touched
+};
+
+struct Launcher {
+  LauncherState state = LauncherState::kNone;
+  std::optional<Row> pod;
+  std::string node;          // of a pinned one
+  bool pinned_by_us = false;
+};
+
+// The launcher of a live VMI: the pinned one that has not ended, else the
+// oldest gated one. O(its active pods).
+Launcher FindLauncher(const VirtualMachineInstance& vmi,
+                      const Snapshot& snapshot);
+
+// Phase Succeeded or Failed.
+bool HasEnded(const Pod& pod);
+bool HasEnded(const VirtualMachineInstance& vmi);
+
+// Listed, with the migration label, its node not the VMI's own.
+bool IsMigrationTarget(const Pod& pod, const VirtualMachineInstance& vmi);
+
+// The VMI that lists the pod, found by the pod's controller reference.
+std::optional<Row> ListingVmi(const Pod& pod, const Snapshot& snapshot);
+
+bool HasGate(const Pod& pod);
+// The first gate that is not ours, or null.
+const std::string* ForeignGate(const Pod& pod);
+
+// The one x for which `metadata.name In [x]` stands in every non-empty
+// required term; empty when there is none.
+std::string PinnedNode(const Pod& pod);
+
+}  // namespace gpubinder
+
+#endif  // RECONCILER_MODEL_LAUNCHER_H_

@@ -1,0 +1,138 @@
+#include "reconciler/model/plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/btree_set.h"
+#include "proto/check.h"
+#include "reconciler/model/effect.h"
+
+namespace gpubinder {
+namespace {
+
+bool Waited(const GpuClaim& claim) {
+  return std::any_of(claim.conditions.begin(), claim.conditions.end(),
+                     [](const Condition& condition) {
+                       return condition.type == "Gathered";
+                     });
+}
+
+}  // namespace
+
+Plan::Plan(const Snapshot& snapshot, absl::Time now)
+    : snapshot_(snapshot),
+      now_(now),
+      sets_(BuildClaimSets(snapshot)),
+      books_(snapshot, sets_),
+      states_(sets_.sets.size()),
+      phase_(snapshot.claim_columns.phase),
+      node_(snapshot.claim_columns.node) {
+  Freeze();
+}
+
+// A set is frozen while an effect that names it, or a write to one of its
+// members or to its pod, is without outcome.
+void Plan::Freeze() {
+  absl::btree_set<std::string> names, uids;
+  for (const auto& [id, effect] : snapshot_.in_flight) {
+    names.insert(NameKey(effect.set_namespace(), effect.set_name()));
+    uids.insert(effect.target().uid());
+  }
+  if (names.empty()) return;
+  for (size_t i = 0; i < states_.size(); ++i) {
+    const ClaimSet& set = sets_.sets[i];
+    auto written = [&](Row row) { return uids.contains(claim(row).meta.uid); };
+    states_[i].frozen =
+        names.contains(NameKey(set.name_space, set.name)) ||
+        std::any_of(set.members.begin(), set.members.end(), written) ||
+        std::any_of(set.leaving.begin(), set.leaving.end(), written) ||
+        (set.launcher.pod.has_value() &&
+         uids.contains(snapshot_.pods()[*set.launcher.pod].meta.uid));
+  }
+}
+
+std::optional<size_t> Plan::SetOf(Row claim) const {
+  const uint32_t set = sets_.set_of_claim[claim];
+  if (set == kNoSet) return std::nullopt;
+  return set;
+}
+
+const GpuClaimSet* Plan::Memory(const ClaimSet& set) const {
+  if (!set.of_vm) return nullptr;
+  return snapshot_.claim_sets().Find(set.name_space, set.name);
+}
+
+void Plan::Place(size_t index, NameId node) {
+  PlaceMembers(index, sets_.sets[index].members, node);
+}
+
+void Plan::PlaceMembers(size_t index, const std::vector<Row>& members,
+                        NameId node) {
+  for (const Row row : members) {
+    if (phase_[row] == Phase::kBound && node_[row] == node) continue;
+    const GpuClaim& claim = this->claim(row);
+    const GpuClass* found = snapshot_.classes().Find("", claim.class_name);
+    BINDER_CHECK(found != nullptr);
+    v1::Effect effect = EffectOn(Kind::kGpuClaim, claim.meta);
+    v1::BindClaim& bind = *effect.mutable_bind_claim();
+    bind.set_node_name(snapshot_.names.Text(node));
+    // It never runs backwards on a claim.
+    bind.set_bound_at_unix_seconds(absl::ToUnixSeconds(
+        std::max(now_, claim.bound_at.value_or(now_))));
+    bind.set_resource_name(found->resource_name);
+    bind.set_gathered(Waited(claim));
+    bind.set_units(claim.units);
+    if (phase_[row] == Phase::kBound) {
+      bind.set_leaves_node(snapshot_.names.Text(node_[row]));
+    }
+    books_.Assume(node, *snapshot_.names.Find(found->resource_name),
+                  claim.units);
+    phase_[row] = Phase::kBound;
+    node_[row] = node;
+    Add(index, std::move(effect));
+  }
+  states_[index].acted = true;
+}
+
+void Plan::Reserve(const ClaimSet& set, NameId node) {
+  auto reserve = [&](const std::string& class_name, int64_t units) {
+    const GpuClass* found = snapshot_.classes().Find("", class_name);
+    BINDER_CHECK(found != nullptr);
+    books_.Assume(node, *snapshot_.names.Find(found->resource_name), units);
+  };
+  for (const Row row : set.members) {
+    if (phase_[row] == Phase::kBound && node_[row] == node) continue;
+    reserve(claim(row).class_name, claim(row).units);
+  }
+  for (const MissingTemplate& missing : set.missing) {
+    reserve(missing.class_name, missing.units);
+  }
+}
+
+void Plan::Lose(size_t index, v1::Reason reason, const std::string& message) {
+  for (const Row row : sets_.sets[index].members) {
+    if (phase_[row] != Phase::kBound) continue;
+    v1::Effect effect = EffectOn(Kind::kGpuClaim, claim(row).meta);
+    effect.mutable_lose_claim()->set_reason(reason);
+    effect.mutable_lose_claim()->set_message(message);
+    phase_[row] = Phase::kLost;
+    Add(index, std::move(effect));
+  }
+  states_[index].acted = true;
+}
+
+void Plan::Add(size_t index, v1::Effect effect) {
+  effect.set_set_namespace(sets_.sets[index].name_space);
+  effect.set_set_name(sets_.sets[index].name);
+  effects_.push_back(std::move(effect));
+}
+
+void Plan::AddAlone(v1::Effect effect) {
+  effects_.push_back(std::move(effect));
+}
+
+void Plan::WakeAt(absl::Time time) {
+  if (time > now_) next_timer_ = std::min(next_timer_, time);
+}
+
+}  // namespace gpubinder

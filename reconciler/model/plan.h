@@ -1,0 +1,98 @@
+// The working state of one pass: the snapshot, what has been decided so far
+// with its use of units, the effects and the verdicts.
+//
+// Steps see earlier steps only through the plan. Nothing here decides.
+
+#ifndef RECONCILER_MODEL_PLAN_H_
+#define RECONCILER_MODEL_PLAN_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "proto/decision.pb.h"
+#include "reconciler/model/capacity.h"
+#include "reconciler/model/claim_set.h"
+#include "reconciler/model/explanation.h"
+#include "reconciler/model/snapshot.h"
+
+namespace gpubinder {
+
+// How far a pass has come with one set.
+struct SetState {
+  // An effect of it is without outcome: no step touches it (C10).
+  bool frozen = false;
+  // A step has placed it, lost it or started it: later steps leave it.
+  bool acted = false;
+  // Its template claims are being made; the rest follows when they are seen.
+  bool creating = false;
+  // A step looked for a place or found it misconfigured.
+  std::optional<Verdict> verdict;
+};
+
+class Plan {
+ public:
+  // The arguments outlive the plan. O(objects).
+  Plan(const Snapshot& snapshot, absl::Time now);
+
+  const Snapshot& snapshot() const { return snapshot_; }
+  const Config& config() const { return snapshot_.config; }
+  absl::Time now() const { return now_; }
+  const Books& books() const { return books_; }
+  // By age, then namespace, then name.
+  const std::vector<ClaimSet>& sets() const { return sets_.sets; }
+  const ClaimSet& set(size_t index) const { return sets_.sets[index]; }
+  SetState& state(size_t index) { return states_[index]; }
+  const SetState& state(size_t index) const { return states_[index]; }
+  // Whether a step may still change the set in this pass.
+  bool IsOpen(size_t index) const {
+    return !states_[index].frozen && !states_[index].acted;
+  }
+  // The set of a claim, or nothing.
+  std::optional<size_t> SetOf(Row claim) const;
+
+  // Where a claim stands with what the pass has decided.
+  Phase phase(Row claim) const { return phase_[claim]; }
+  NameId node(Row claim) const { return node_[claim]; }
+  const GpuClaim& claim(Row row) const { return snapshot_.claims()[row]; }
+  // The memory of the set's VM; null when there is none yet.
+  const GpuClaimSet* Memory(const ClaimSet& set) const;
+
+  // Binds the members that are not there yet to the node, and uses their
+  // units up.
+  void Place(size_t index, NameId node);
+  // The same for some of the set's members.
+  void PlaceMembers(size_t index, const std::vector<Row>& members,
+                    NameId node);
+  // Uses up the units of claims that are only being made.
+  void Reserve(const ClaimSet& set, NameId node);
+  // Sends the members to Lost, except those that are so already.
+  void Lose(size_t index, v1::Reason reason, const std::string& message);
+  // An effect of the set: sent after its earlier ones.
+  void Add(size_t index, v1::Effect effect);
+  // An effect that belongs to no set.
+  void AddAlone(v1::Effect effect);
+  // The pass wants to run again at this time at the latest.
+  void WakeAt(absl::Time time);
+
+  std::vector<v1::Effect>& effects() { return effects_; }
+  absl::Time next_timer() const { return next_timer_; }
+
+ private:
+  const Snapshot& snapshot_;
+  const absl::Time now_;
+  const ClaimSets sets_;
+  Books books_;
+  std::vector<SetState> states_;
+  std::vector<Phase> phase_;
+  std::vector<NameId> node_;
+  std::vector<v1::Effect> effects_;
+  absl::Time next_timer_ = absl::InfiniteFuture();
+
+  void Freeze();
+};
+
+}  // namespace gpubinder
+
+#endif  // RECONCILER_MODEL_PLAN_H_

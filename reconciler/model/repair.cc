@@ -1,0 +1,105 @@
+#include <optional>
+#include <utility>
+
+#include "absl/container/btree_set.h"
+#include "reconciler/model/choice.h"
+#include "reconciler/model/demand.h"
+#include "reconciler/model/filter.h"
+#include "reconciler/model/steps.h"
+
+namespace gpubinder {
+namespace {
+
+struct Shape {
+  int bound = 0, lost = 0;
+  absl::btree_set<NameId> nodes;  // that hold members
+
+  bool partly_lost() const { return bound > 0 && lost > 0; }
+  bool split() const { return nodes.size() > 1; }
+};
+
+Shape ShapeOf(const ClaimSet& set, const Plan& plan) {
+  Shape shape;
+  for (const Row row : set.members) {
+    if (plan.phase(row) == Phase::kLost) ++shape.lost;
+    if (plan.phase(row) != Phase::kBound) continue;
+    ++shape.bound;
+    shape.nodes.insert(plan.node(row));
+  }
+  return shape;
+}
+
+// Whether G looks at the set in this pass, so that it gathers it or not.
+bool IsLeftToStart(const ClaimSet& set, const Plan& plan) {
+  return set.waits_at_gate() &&
+         plan.snapshot().vmis()[*set.vmi].claims.present &&
+         !plan.snapshot().vmis()[*set.vmi].meta.deleting.has_value();
+}
+
+void LoseAll(size_t index, Choice choice, Plan& plan) {
+  Verdict verdict{.reason = v1::NO_NODE_FITS,
+                  .groups = std::move(choice.groups)};
+  plan.Lose(index, v1::NO_NODE_FITS, MessageOf(verdict));
+  plan.state(index).verdict = std::move(verdict);
+}
+
+// To the node its launcher is pinned to, or all of it goes Lost: nothing else
+// can be done for a pod that is pinned. While a node is registered anew the
+// set waits.
+void RepairPinned(size_t index, const Demand& demand, Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  const Snapshot& snapshot = plan.snapshot();
+  const std::optional<NameId> node = snapshot.names.Find(set.launcher.node);
+  const bool exists =
+      snapshot.nodes().Find("", set.launcher.node) != nullptr;
+  if (exists && node.has_value() && HasRoom(*node, demand, plan.books())) {
+    plan.Place(index, *node);
+    return;
+  }
+  auto gone = snapshot.gone_since.find(set.launcher.node);
+  if (!exists && gone != snapshot.gone_since.end() &&
+      plan.now() < gone->second + plan.config().node_gone_grace) {
+    plan.WakeAt(gone->second + plan.config().node_gone_grace);
+    return;
+  }
+  LoseAll(index, ChooseNode(set, demand, plan), plan);
+}
+
+void Repair(size_t index, Plan& plan) {
+  const ClaimSet& whole = plan.set(index);
+  const Shape shape = ShapeOf(whole, plan);
+  if (!shape.partly_lost() && !shape.split()) return;
+  if (!whole.problems.empty() || IsLeftToStart(whole, plan)) return;
+  // Pending members make no set partly Lost and are left alone here.
+  const ClaimSet set = Restricted(whole, [&](Row row) {
+    return plan.phase(row) != Phase::kPending;
+  });
+  const Demand demand =
+      MakeDemand(set, plan.snapshot(), plan.books(), plan.now());
+  if (whole.launcher.state == LauncherState::kPinned) {
+    RepairPinned(index, demand, plan);
+    return;
+  }
+  Choice choice = ChooseNode(set, demand, plan);
+  if (choice.node.has_value()) {
+    plan.PlaceMembers(index, set.members, *choice.node);
+    return;
+  }
+  // A set that never stood whole keeps what is Bound; a split one is left as
+  // it is, never Lost for being split.
+  const GpuClaimSet* memory = plan.Memory(whole);
+  const bool stood_whole = memory != nullptr && !memory->node_name.empty();
+  if (shape.partly_lost() && stood_whole) {
+    LoseAll(index, std::move(choice), plan);
+  }
+}
+
+}  // namespace
+
+void RepairSets(Plan& plan) {
+  for (size_t i = 0; i < plan.sets().size(); ++i) {
+    if (plan.IsOpen(i)) Repair(i, plan);
+  }
+}
+
+}  // namespace gpubinder

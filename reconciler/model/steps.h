@@ -1,0 +1,38 @@
+// The steps of a pass, in the order of spec rule "Order of the pass". Each is
+// a file of its own and sees earlier steps only through the plan. Cost of
+// each: O(sets it concerns x nodes).
+
+#ifndef RECONCILER_MODEL_STEPS_H_
+#define RECONCILER_MODEL_STEPS_H_
+
+#include "reconciler/model/plan.h"
+
+namespace gpubinder {
+
+// Class finalizers that are missing go on before the first binding (H1).
+void ProtectClasses(Plan& plan);
+// 1. Claims follow a VM that has migrated (C6).
+void FollowMigrations(Plan& plan);
+// 1. No set is left partly Lost or split (S2).
+void RepairSets(Plan& plan);
+// 2. Nodes that refused a pinned launcher (R1 to R4).
+void SettleRefusals(Plan& plan);
+// 3. Attachments (A1, A2).
+void SettleAttachments(Plan& plan);
+// 4. Gated launchers, oldest pod first (G).
+void StartGatedPods(Plan& plan);
+// 5. Sets whose node does not keep them (M).
+void MoveUnkeptSets(Plan& plan);
+// 6. Lost sets, oldest first (L).
+void RebindLostSets(Plan& plan);
+// 7. New orders, oldest first (O).
+void PlaceNewOrders(Plan& plan);
+// 8. Finalizers and template claims that have done their work (H1). Runs with
+// the feature off too, so that no deletion hangs.
+void RetireObjects(Plan& plan);
+// 8. Conditions, Warnings and the memory of the sets (H3, H4).
+void ReportVerdicts(Plan& plan);
+
+}  // namespace gpubinder
+
+#endif  // RECONCILER_MODEL_STEPS_H_
