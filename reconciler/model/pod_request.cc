@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_set.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -20,45 +21,48 @@
 namespace gpubinder {
 namespace {
 
-// Bounds what a message repeats of somebody else's text.
-constexpr int kQuoted = 40;
+// What a message repeats of somebody else's text: its start, as plain ASCII,
+// since a cut may fall inside a UTF-8 character.
+std::string Quoted(absl::string_view text) {
+  return absl::CHexEscape(text.substr(0, 40));
+}
 
-// What `list` says of the resource, 0 when nothing. `field` is its path.
+// Where a resource list stands; put together only for a problem.
+struct Place {
+  absl::string_view before, container, after;
+};
+
+// What `list` says of the resource, 0 when nothing.
 int64_t Read(const ResourceList& list, absl::string_view resource,
-             const std::string& field, std::vector<FieldProblem>* problems) {
+             const Place& place, std::vector<FieldProblem>* problems) {
   const auto entry = list.find(resource);
   if (entry == list.end()) return 0;
   const Units units = RequestUnits(entry->second);
   if (units.malformed) {
-    problems->push_back(
-        {absl::StrCat(field, "[", resource, "]"),
-         absl::StrCat("is \"",
-                      absl::string_view(entry->second).substr(0, kQuoted),
-                      "\", must be a quantity of 0 or more")});
+    problems->push_back({absl::StrCat(place.before, place.container,
+                                      place.after, "[", resource, "]"),
+                         absl::StrCat("is \"", Quoted(entry->second),
+                                      "\", must be a quantity of 0 or more")});
   }
   return units.value;
-}
-
-std::string RequestsField(absl::string_view list, const Container& container) {
-  return absl::StrCat("spec.", list, "[", container.name,
-                      "].resources.requests");
 }
 
 // Of containers and init containers together.
 int64_t ContainersRequest(const Pod& pod, absl::string_view resource,
                           std::vector<FieldProblem>* problems) {
+  Place place = {"spec.containers[", "", "].resources.requests"};
   int64_t running = 0;
   for (const Container& container : pod.containers) {
+    place.container = container.name;
     running = SaturatingAdd(
-        running, Read(container.requests, resource,
-                      RequestsField("containers", container), problems));
+        running, Read(container.requests, resource, place, problems));
   }
+  place.before = "spec.initContainers[";
   int64_t sidecars = 0, starting = 0;
   for (const Container& container : pod.init_containers) {
-    const int64_t own =
-        Read(container.requests, resource,
-             RequestsField("initContainers", container), problems);
-    const int64_t with_sidecars = SaturatingAdd(sidecars, own);
+    place.container = container.name;
+    const int64_t with_sidecars = SaturatingAdd(
+        sidecars, Read(container.requests, resource, place, problems));
     if (container.restart_always) sidecars = with_sidecars;
     starting = std::max(starting, with_sidecars);
   }
@@ -71,7 +75,8 @@ bool CountsForWholePod(const Pod& pod, absl::string_view resource) {
          pod.pod_requests.contains(resource);
 }
 
-void CollectExtended(const ResourceList& list, std::set<std::string>* names) {
+void CollectExtended(const ResourceList& list,
+                     absl::btree_set<absl::string_view>* names) {
   for (const auto& [name, quantity] : list) {
     if (IsExtendedResource(name)) names->insert(name);
   }
@@ -81,13 +86,14 @@ void CollectExtended(const ResourceList& list, std::set<std::string>* names) {
 
 PodRequest EffectiveRequest(const Pod& pod, absl::string_view resource) {
   PodRequest request;
-  request.units = CountsForWholePod(pod, resource)
-                      ? Read(pod.pod_requests, resource,
-                             "spec.resources.requests", &request.problems)
-                      : ContainersRequest(pod, resource, &request.problems);
+  request.units =
+      CountsForWholePod(pod, resource)
+          ? Read(pod.pod_requests, resource, Place{"spec.resources.requests"},
+                 &request.problems)
+          : ContainersRequest(pod, resource, &request.problems);
   request.units = SaturatingAdd(
       request.units,
-      Read(pod.overhead, resource, "spec.overhead", &request.problems));
+      Read(pod.overhead, resource, Place{"spec.overhead"}, &request.problems));
   return request;
 }
 
@@ -99,7 +105,7 @@ bool IsExtendedResource(absl::string_view name) {
 }
 
 ExtendedPodRequests ExtendedRequests(const Pod& pod) {
-  std::set<std::string> names;
+  absl::btree_set<absl::string_view> names;
   for (const Container& container : pod.containers) {
     CollectExtended(container.requests, &names);
   }
@@ -108,7 +114,7 @@ ExtendedPodRequests ExtendedRequests(const Pod& pod) {
   }
   CollectExtended(pod.overhead, &names);
   ExtendedPodRequests requests;
-  for (const std::string& name : names) {
+  for (absl::string_view name : names) {
     PodRequest request = EffectiveRequest(pod, name);
     if (request.units > 0) requests.units.emplace_back(name, request.units);
     std::move(request.problems.begin(), request.problems.end(),

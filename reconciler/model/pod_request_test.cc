@@ -105,7 +105,8 @@ TEST(EffectiveRequestTest, ReportsWhatCannotBeReadAndCountsTheRest) {
   pod.containers = {Asking("2"), {.name = "bad", .requests = {{kH100, "two"}}}};
   pod.init_containers = {
       {.name = "worse", .requests = {{kH100, "-1"}}, .restart_always = true}};
-  pod.overhead[kH100] = std::string(50, '!');
+  // 39 bytes and then one of two bytes: the quote ends inside it.
+  pod.overhead[kH100] = std::string(39, '!') + "\xc3\xa9\n";
   const PodRequest request = EffectiveRequest(pod, kH100);
   EXPECT_EQ(request.units, 2);
   ASSERT_EQ(request.problems.size(), 3u);
@@ -118,9 +119,9 @@ TEST(EffectiveRequestTest, ReportsWhatCannotBeReadAndCountsTheRest) {
   EXPECT_EQ(request.problems[1].message,
             "is \"-1\", must be a quantity of 0 or more");
   EXPECT_EQ(request.problems[2].field, "spec.overhead[nvidia.com/H100]");
-  EXPECT_EQ(
-      request.problems[2].message,
-      "is \"" + std::string(40, '!') + "\", must be a quantity of 0 or more");
+  EXPECT_EQ(request.problems[2].message,
+            "is \"" + std::string(39, '!') +
+                "\\xc3\", must be a quantity of 0 or more");
 }
 
 TEST(EffectiveRequestTest, SumsSaturate) {
