@@ -1,6 +1,5 @@
-// Names the binder computes, and what Kubernetes takes for a legal name. Each
-// replica and the webhook compute the same name from the same input, which is
-// what makes creating an object repeatable.
+// Names the binder computes. Each replica and the webhook compute the same name
+// from the same input, which is what makes creating an object repeatable.
 
 #ifndef RECONCILER_MODEL_NAMES_H_
 #define RECONCILER_MODEL_NAMES_H_
@@ -32,16 +31,6 @@ std::string WarningName(absl::string_view vmi_uid, int64_t transition,
 
 // gpu-<claim>, of the claim's Workload.
 std::string UsageRecordName(absl::string_view claim_name);
-
-// A DNS-1123 subdomain of 1 to 253 bytes.
-bool IsDnsSubdomain(absl::string_view text);
-
-// A label key: an optional DNS-1123 subdomain and '/', then 1 to 63 of
-// [-A-Za-z0-9_.] that begin and end alphanumeric.
-bool IsQualifiedName(absl::string_view text);
-
-// A label value: empty, or as the name part of a label key.
-bool IsLabelValue(absl::string_view text);
 
 }  // namespace gpubinder
 
