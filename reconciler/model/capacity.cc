@@ -78,8 +78,7 @@ void Books::AddNodes() {
   for (Row row = 0; row < snapshot_.nodes().end(); ++row) {
     if (!snapshot_.nodes().Holds(row)) continue;
     const NameId node = snapshot_.node_columns.name[row];
-    for (const NodeResource& resource :
-         snapshot_.node_columns.resources[row]) {
+    for (const NodeResource& resource : snapshot_.node_columns.resources[row]) {
       NodeUse& use = At(node, resource.resource);
       use.allocatable = resource.allocatable;
       use.served = resource.allocatable > 0;
@@ -108,8 +107,8 @@ void Books::AddAssumed() {
         snapshot_.names.Find(effect.bind_claim().resource_name());
     if (!node.has_value() || !resource.has_value()) continue;
     const ClaimColumns& columns = snapshot_.claim_columns;
-    const bool there = columns.phase[*row] == Phase::kBound &&
-                       columns.node[*row] == *node;
+    const bool there =
+        columns.phase[*row] == Phase::kBound && columns.node[*row] == *node;
     if (!there) Assume(*node, *resource, columns.units[*row]);
   }
 }

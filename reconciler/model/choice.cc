@@ -55,8 +55,7 @@ class Grouping {
 
 }  // namespace
 
-Choice ChooseNode(const ClaimSet& set, const Demand& demand,
-                  const Plan& plan) {
+Choice ChooseNode(const ClaimSet& set, const Demand& demand, Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   std::optional<Candidate> best;
   Grouping grouping;
@@ -78,7 +77,13 @@ Choice ChooseNode(const ClaimSet& set, const Demand& demand,
     grouping.Add(name, std::move(reasons));
   }
   Choice choice{.groups = grouping.Take()};
-  if (best.has_value()) choice.node = best->node;
+  if (best.has_value()) {
+    choice.node = best->node;
+  } else {
+    for (const RejectedNode& entry : demand.rejections) {
+      plan.WakeAt(entry.until);
+    }
+  }
   return choice;
 }
 

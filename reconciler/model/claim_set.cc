@@ -42,8 +42,8 @@ class SetBuilder {
       const GpuClaim& claim = claims_[row];
       if (const std::string* owner = TemplateOwner(claim)) {
         const std::optional<Row> vmi = snapshot_.vmis().FindUid(*owner);
-        if (vmi.has_value() && snapshot_.vmis()[*vmi].meta.name_space ==
-                                   claim.meta.name_space) {
+        if (vmi.has_value() &&
+            snapshot_.vmis()[*vmi].meta.name_space == claim.meta.name_space) {
           of_vmi_[*vmi].push_back(row);
         }
       } else if (std::optional<Row> vmi = HoldingVmi(claim, snapshot_)) {
@@ -61,10 +61,9 @@ class SetBuilder {
       if (HasEnded(vmi)) continue;
       if (!vmi.claims.present && !of_vmi_.contains(row)) continue;
       Launcher launcher = FindLauncher(vmi, snapshot_);
-      const absl::Time age =
-          launcher.pod.has_value()
-              ? snapshot_.pods()[*launcher.pod].meta.created
-              : absl::InfiniteFuture();
+      const absl::Time age = launcher.pod.has_value()
+                                 ? snapshot_.pods()[*launcher.pod].meta.created
+                                 : absl::InfiniteFuture();
       launchers_[row] = std::move(launcher);
       order.emplace_back(age, key, row);
     }
@@ -92,13 +91,13 @@ class SetBuilder {
 
   void AddLive(Row row) {
     const VirtualMachineInstance& vmi = snapshot_.vmis()[row];
-    ClaimSet set{.name_space = vmi.meta.name_space,
-                 .name = vmi.meta.name,
-                 .of_vm = true,
-                 .vm = snapshot_.vms().FindRow(vmi.meta.name_space,
-                                               vmi.meta.name),
-                 .vmi = row,
-                 .launcher = launchers_[row]};
+    ClaimSet set{
+        .name_space = vmi.meta.name_space,
+        .name = vmi.meta.name,
+        .of_vm = true,
+        .vm = snapshot_.vms().FindRow(vmi.meta.name_space, vmi.meta.name),
+        .vmi = row,
+        .launcher = launchers_[row]};
     if (!vmi.meta.problems.empty()) {
       set.problems.push_back(
           MalformedDetail(Kind::kVirtualMachineInstance, vmi.meta));
@@ -140,9 +139,8 @@ class SetBuilder {
         TemplateClaimName(vmi.meta.name, index, vmi.meta.uid);
     const std::optional<Row> row = claims_.FindRow(set.name_space, name);
     if (!row.has_value()) {
-      set.missing.push_back({.name = name,
-                             .class_name = entry.class_name,
-                             .units = entry.units});
+      set.missing.push_back(
+          {.name = name, .class_name = entry.class_name, .units = entry.units});
       return;
     }
     const std::string* owner = TemplateOwner(claims_[*row]);
@@ -208,8 +206,7 @@ class SetBuilder {
     if (set_of_[row] != kNoSet) return;
     const GpuClaim& claim = claims_[row];
     if (TemplateOwner(claim) != nullptr) return;
-    ClaimSet set{.name_space = claim.meta.name_space,
-                 .name = claim.meta.name};
+    ClaimSet set{.name_space = claim.meta.name_space, .name = claim.meta.name};
     Join(row, set);
     Finish(std::move(set));
   }
@@ -277,8 +274,7 @@ class SetBuilder {
       detail->set_wanted(units);
       detail->set_limit(found->max_count);
     }
-    if (found->type == "VGPU" &&
-        !IsEntitledToVgpu(set.name_space, snapshot_)) {
+    if (found->type == "VGPU" && !IsEntitledToVgpu(set.name_space, snapshot_)) {
       say(v1::NOT_ENTITLED, set.order_problems);
     }
   }
@@ -315,12 +311,20 @@ class SetBuilder {
 
 }  // namespace
 
+std::string ClaimSet::key() const {
+  return of_vm ? KeyOfVmSet(name_space, name)
+               : absl::StrCat(name_space, "/claim:", name);
+}
+
+std::string KeyOfVmSet(absl::string_view name_space, absl::string_view name) {
+  return absl::StrCat(name_space, "/", name);
+}
+
 ClaimSets BuildClaimSets(const Snapshot& snapshot) {
   return SetBuilder(snapshot).Build();
 }
 
-std::optional<Row> HoldingVmi(const GpuClaim& claim,
-                              const Snapshot& snapshot) {
+std::optional<Row> HoldingVmi(const GpuClaim& claim, const Snapshot& snapshot) {
   if (!claim.attached_to.has_value()) return std::nullopt;
   const Attachment& held = *claim.attached_to;
   const std::optional<Row> row =
@@ -342,10 +346,10 @@ const std::string* TemplateOwner(const GpuClaim& claim) {
 
 v1::ReasonDetail MalformedDetail(Kind kind, const ObjectMeta& meta) {
   v1::ReasonDetail detail = Problem(v1::MALFORMED_OBJECT);
-  detail.set_object(meta.name_space.empty()
-                        ? absl::StrCat(KindName(kind), " ", meta.name)
-                        : absl::StrCat(KindName(kind), " ", meta.name_space,
-                                       "/", meta.name));
+  detail.set_object(
+      meta.name_space.empty()
+          ? absl::StrCat(KindName(kind), " ", meta.name)
+          : absl::StrCat(KindName(kind), " ", meta.name_space, "/", meta.name));
   if (!meta.problems.empty()) {
     detail.set_field(meta.problems[0].field);
     detail.set_text(meta.problems[0].message);

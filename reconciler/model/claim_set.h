@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/decision.pb.h"
 #include "reconciler/model/launcher.h"
@@ -42,9 +43,9 @@ struct ClaimSet {
   // Of the oldest member; with a gated launcher the pod's.
   absl::Time age = absl::InfiniteFuture();
 
-  bool waits_at_gate() const {
-    return launcher.state == LauncherState::kGated;
-  }
+  // "namespace/name" of a VM's set, "namespace/claim:name" of a claim in none.
+  std::string key() const;
+  bool waits_at_gate() const { return launcher.state == LauncherState::kGated; }
 };
 
 struct ClaimSets {
@@ -67,7 +68,10 @@ std::optional<Row> HoldingVmi(const GpuClaim& claim, const Snapshot& snapshot);
 // label that a VMI owns.
 const std::string* TemplateOwner(const GpuClaim& claim);
 
-// A placeholder for "the object that is malformed, and where".
+// The key of the set of a VM of that name.
+std::string KeyOfVmSet(absl::string_view name_space, absl::string_view name);
+
+// MalformedObject: which object, which field, what is wrong with it.
 v1::ReasonDetail MalformedDetail(Kind kind, const ObjectMeta& meta);
 
 }  // namespace gpubinder

@@ -8,8 +8,7 @@
 namespace gpubinder {
 namespace {
 
-void AddClass(const std::string& name, int64_t units,
-              const Snapshot& snapshot,
+void AddClass(const std::string& name, int64_t units, const Snapshot& snapshot,
               absl::btree_map<std::string, int64_t>& needs, Demand& demand) {
   const GpuClass* found = snapshot.classes().Find("", name);
   if (found == nullptr) return;
@@ -40,8 +39,7 @@ void AddRejections(const ClaimSet& set, const Snapshot& snapshot,
 }
 
 // The PVCs that must be reached (N4).
-void AddVolumes(const ClaimSet& set, const Snapshot& snapshot,
-                Demand& demand) {
+void AddVolumes(const ClaimSet& set, const Snapshot& snapshot, Demand& demand) {
   demand.name_space = set.name_space;
   const VirtualMachineInstance* vmi =
       set.vmi.has_value() ? &snapshot.vmis()[*set.vmi] : nullptr;
@@ -62,8 +60,7 @@ void AddVolumes(const ClaimSet& set, const Snapshot& snapshot,
 void AddPod(const ClaimSet& set, const Snapshot& snapshot, Demand& demand) {
   if (!set.launcher.pod.has_value()) return;
   demand.pod = &snapshot.pods()[*set.launcher.pod];
-  auto named =
-      demand.pod->meta.annotations.find(kSchedulingClassAnnotation);
+  auto named = demand.pod->meta.annotations.find(kSchedulingClassAnnotation);
   if (named == demand.pod->meta.annotations.end() ||
       !snapshot.Serves(Kind::kSchedulingClass)) {
     return;
@@ -75,8 +72,8 @@ void AddPod(const ClaimSet& set, const Snapshot& snapshot, Demand& demand) {
   }
 }
 
-void AddOwn(const ClaimSet& set, const Snapshot& snapshot,
-            const Books& books, Demand& demand) {
+void AddOwn(const ClaimSet& set, const Snapshot& snapshot, const Books& books,
+            Demand& demand) {
   const ClaimColumns& columns = snapshot.claim_columns;
   auto add = [&](Row row, absl::btree_map<NodeAndResource, int64_t>& sums) {
     if (columns.phase[row] != Phase::kBound) return;

@@ -39,8 +39,8 @@ NodeUse UseByOthers(NameId node, NameId resource, const Demand& demand,
     use.booked = SaturatingSub(use.booked, own->second);
   }
   if (demand.vmi.has_value()) {
-    use.raw = SaturatingSub(use.raw,
-                            books.RawOfVmi(*demand.vmi, node, resource));
+    use.raw =
+        SaturatingSub(use.raw, books.RawOfVmi(*demand.vmi, node, resource));
   }
   return use;
 }
@@ -49,8 +49,7 @@ NodeUse UseByOthers(NameId node, NameId resource, const Demand& demand,
 // claims there that are being deleted.
 int64_t Wanted(NameId node, const Demand::Need& need, const Demand& demand) {
   auto leaving = demand.leaving.find({node, need.resource});
-  const int64_t covered =
-      leaving == demand.leaving.end() ? 0 : leaving->second;
+  const int64_t covered = leaving == demand.leaving.end() ? 0 : leaving->second;
   return std::max(need.units, SaturatingSub(need.pod_units, covered));
 }
 
@@ -95,12 +94,11 @@ void JudgePod(const Node& node, const Demand& demand,
     Say(v1::POD_AFFINITY_MISMATCH, reasons);
   }
   const SchedulingClass* found = demand.scheduling_class;
-  const bool misfit =
-      found != nullptr &&
-      (!MatchesLabels(found->node_selector, node.meta.labels) ||
-       (found->required.has_value() &&
-        !MatchesNodeSelector(*found->required, node.meta.labels,
-                             node.meta.name)));
+  const bool misfit = found != nullptr &&
+                      (!MatchesLabels(found->node_selector, node.meta.labels) ||
+                       (found->required.has_value() &&
+                        !MatchesNodeSelector(*found->required, node.meta.labels,
+                                             node.meta.name)));
   if (misfit || !demand.missing_scheduling_class.empty()) {
     Say(v1::SCHEDULING_CLASS_MISMATCH, reasons);
     reasons.back().set_text(misfit ? found->meta.name
@@ -164,8 +162,7 @@ std::vector<v1::ReasonDetail> JudgeNode(Row row, const Demand& demand,
   for (const GpuClass* found : demand.classes) {
     JudgeClass(node, *found, reasons);
   }
-  JudgeUnits(snapshot.node_columns.name[row], demand, snapshot, books,
-             reasons);
+  JudgeUnits(snapshot.node_columns.name[row], demand, snapshot, books, reasons);
   if (demand.pod != nullptr) JudgePod(node, demand, reasons);
   JudgeVolumes(node, demand, snapshot, reasons);
   JudgeRejections(node, demand, reasons);

@@ -4,7 +4,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "reconciler/model/fold_objects.h"
 
 namespace gpubinder {
@@ -22,8 +21,8 @@ Change Store(Origin origin, absl::Time at, T object, Snapshot& snapshot) {
   if (found.has_value()) {
     const T& old = table[*found];
     const bool same = old.meta.uid == object.meta.uid;
-    const bool older = IsOlderVersion(object.meta.resource_version,
-                                      old.meta.resource_version);
+    const bool older =
+        IsOlderVersion(object.meta.resource_version, old.meta.resource_version);
     // A list may go back in time (etcd restored), but not behind an answer
     // that a write of ours has had since the list began.
     if (origin == Origin::kList) {
@@ -55,12 +54,11 @@ Change Store(Origin origin, absl::Time at, T object, Snapshot& snapshot) {
 }
 
 template <typename T>
-Change Remove(const v1::ObjectEvent& event, absl::Time at,
-              Snapshot& snapshot) {
+Change Remove(const v1::ObjectEvent& event, absl::Time at, Snapshot& snapshot) {
   Table<T>& table = std::get<Table<T>>(snapshot.tables);
   table.dead.insert(event.uid());
-  const std::optional<Row> row = table.FindRow(event.namespace_(),
-                                               event.name());
+  const std::optional<Row> row =
+      table.FindRow(event.namespace_(), event.name());
   if (!row.has_value() || table[*row].meta.uid != event.uid()) {
     return Change::kNone;
   }
@@ -169,8 +167,7 @@ Change FoldKindServed(const v1::KindServed& served, absl::Time at,
 Change FoldDecision(const v1::Record& record, Snapshot& snapshot) {
   const v1::Decision& decision = record.decision();
   for (const v1::Explanation& explanation : decision.explanations()) {
-    snapshot.explanations[absl::StrCat(explanation.namespace_(), "/",
-                                       explanation.name())] = explanation;
+    snapshot.explanations[explanation.key()] = explanation;
   }
   for (const std::string& gone : decision.gone_sets()) {
     snapshot.explanations.erase(gone);
@@ -184,11 +181,29 @@ Change FoldDecision(const v1::Record& record, Snapshot& snapshot) {
   return Change::kNone;
 }
 
+// A conflict is decided again; any other refusal of a pin stands until the
+// pod is another.
+void NoteRefusedPin(const v1::Effect& effect, const v1::Outcome& outcome,
+                    Snapshot& snapshot) {
+  if (!effect.has_pin_pod() || outcome.kind() != v1::Outcome::REFUSED ||
+      outcome.code() < 400 || outcome.code() >= 500 || outcome.code() == 409 ||
+      outcome.code() == 429) {
+    return;
+  }
+  snapshot.refused_pins[effect.target().uid()] = {
+      .resource_version = effect.target().resource_version(),
+      .message = outcome.message().substr(0, 200)};
+}
+
 Change FoldOutcome(const v1::Record& record, std::optional<Object> object,
                    absl::Time at, Snapshot& snapshot) {
   const v1::Outcome& outcome = record.outcome();
   if (outcome.kind() == v1::Outcome::UNKNOWN) return Change::kNone;
-  snapshot.in_flight.erase({outcome.decision(), outcome.effect()});
+  auto sent = snapshot.in_flight.find({outcome.decision(), outcome.effect()});
+  if (sent != snapshot.in_flight.end()) {
+    NoteRefusedPin(sent->second, outcome, snapshot);
+    snapshot.in_flight.erase(sent);
+  }
   if (outcome.has_object()) {
     FoldObject(outcome.object(), std::move(object), Origin::kAnswer, at,
                snapshot);

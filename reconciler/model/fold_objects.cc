@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
+#include "reconciler/model/claim_set.h"
 #include "reconciler/model/fold.h"
 #include "reconciler/model/pod_request.h"
 #include "reconciler/model/quantity.h"
@@ -35,8 +36,7 @@ const OwnerReference* OwningVmi(const Pod& pod) {
 bool Lists(const Snapshot& snapshot, absl::string_view vmi_uid,
            const std::string& pod_uid) {
   const std::optional<Row> row = snapshot.vmis().FindUid(vmi_uid);
-  return row.has_value() &&
-         snapshot.vmis()[*row].active_pods.contains(pod_uid);
+  return row.has_value() && snapshot.vmis()[*row].active_pods.contains(pod_uid);
 }
 
 Phase PhaseOf(const GpuClaim& claim) {
@@ -47,9 +47,8 @@ Phase PhaseOf(const GpuClaim& claim) {
 bool InFlightFor(const Snapshot& snapshot, const KubeletRefusal& refusal) {
   return std::any_of(snapshot.in_flight.begin(), snapshot.in_flight.end(),
                      [&](const auto& entry) {
-                       return entry.second.set_namespace() ==
-                                  refusal.name_space &&
-                              entry.second.set_name() == refusal.vmi_name;
+                       return entry.second.set_key() ==
+                              KeyOfVmSet(refusal.name_space, refusal.vmi_name);
                      });
 }
 
@@ -70,8 +69,7 @@ bool ShowsSchedulerRefusal(const Pod& pod) {
   for (const Condition& condition : pod.conditions) {
     if (condition.type != "PodScheduled") continue;
     const absl::string_view said = FirstSentence(condition.message);
-    return condition.status == "False" &&
-           condition.reason == "Unschedulable" &&
+    return condition.status == "False" && condition.reason == "Unschedulable" &&
            (condition.observed_generation == 0 ||
             condition.observed_generation == pod.meta.generation) &&
            (absl::StrContains(said, "Insufficient ") ||
@@ -81,9 +79,8 @@ bool ShowsSchedulerRefusal(const Pod& pod) {
 }
 
 bool ShowsKubeletRefusal(const Pod& pod) {
-  return pod.phase == "Failed" &&
-         (pod.reason == "UnexpectedAdmissionError" ||
-          absl::StartsWith(pod.reason, "OutOf"));
+  return pod.phase == "Failed" && (pod.reason == "UnexpectedAdmissionError" ||
+                                   absl::StartsWith(pod.reason, "OutOf"));
 }
 
 void NotePodRefusal(const Pod& pod, absl::Time at, Snapshot& snapshot) {
@@ -224,6 +221,7 @@ template <>
 void BeforeErase<Pod>(Row row, absl::Time at, Snapshot& snapshot) {
   const Pod& pod = snapshot.pods()[row];
   snapshot.refused_since.erase(pod.meta.uid);
+  snapshot.refused_pins.erase(pod.meta.uid);
   NotePodRefusal(pod, at, snapshot);
 }
 

@@ -9,8 +9,8 @@
 namespace gpubinder {
 namespace {
 
-std::optional<v1::Reason> WhyGone(const ClaimSet& set,
-                                  const std::string& node, Plan& plan) {
+std::optional<v1::Reason> WhyGone(const ClaimSet& set, const std::string& node,
+                                  Plan& plan) {
   // Nodes are registered anew within seconds, so a set with a launcher waits.
   auto gone = plan.snapshot().gone_since.find(node);
   if (set.launcher.state == LauncherState::kNone ||
@@ -31,9 +31,8 @@ std::optional<v1::Reason> WhyNotKept(const ClaimSet& set, NameId node_name,
   const std::string& name = snapshot.names.Text(node_name);
   const Node* node = snapshot.nodes().Find("", name);
   if (node == nullptr) return WhyGone(set, name, plan);
-  const bool on_node =
-      set.launcher.pod.has_value() &&
-      !snapshot.pods()[*set.launcher.pod].node_name.empty();
+  const bool on_node = set.launcher.pod.has_value() &&
+                       !snapshot.pods()[*set.launcher.pod].node_name.empty();
   bool stays = false;
   for (const Row row : set.members) {
     const GpuClass* found =
@@ -41,8 +40,7 @@ std::optional<v1::Reason> WhyNotKept(const ClaimSet& set, NameId node_name,
     if (found == nullptr) return std::nullopt;  // never moved (C2)
     const TaintScope scope =
         on_node ? TaintScope::kRunning : TaintScope::kScheduling;
-    if (FirstUntolerated(node->taints, found->tolerations, scope) !=
-        nullptr) {
+    if (FirstUntolerated(node->taints, found->tolerations, scope) != nullptr) {
       return v1::NODE_TAINTED;
     }
     if (!on_node && !MatchesLabels(found->node_selector, node->meta.labels)) {

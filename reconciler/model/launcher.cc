@@ -29,14 +29,13 @@ Launcher Describe(Row row, const Pod& pod) {
   const std::string pin = PinnedNode(pod);
   launcher.pinned_by_us = !pin.empty();
   launcher.node = pod.node_name.empty() ? pin : pod.node_name;
-  launcher.state = launcher.node.empty() ? LauncherState::kLoose
-                                         : LauncherState::kPinned;
+  launcher.state =
+      launcher.node.empty() ? LauncherState::kLoose : LauncherState::kPinned;
   return launcher;
 }
 
 // Pinned before gated before loose; then the older, then by name.
-bool ComesBefore(const Launcher& a, const Launcher& b,
-                 const Table<Pod>& pods) {
+bool ComesBefore(const Launcher& a, const Launcher& b, const Table<Pod>& pods) {
   auto rank = [](const Launcher& launcher) {
     switch (launcher.state) {
       case LauncherState::kPinned:
@@ -119,8 +118,7 @@ Launcher FindLauncher(const VirtualMachineInstance& vmi,
         pod.meta.deleting.has_value()) {
       continue;
     }
-    if (!best.pod.has_value() ||
-        ComesBefore(launcher, best, snapshot.pods())) {
+    if (!best.pod.has_value() || ComesBefore(launcher, best, snapshot.pods())) {
       best = std::move(launcher);
     }
   }

@@ -25,7 +25,7 @@ enum class LauncherState : uint8_t {
 struct Launcher {
   LauncherState state = LauncherState::kNone;
   std::optional<Row> pod;
-  std::string node;          // of a pinned one
+  std::string node;  // of a pinned one
   bool pinned_by_us = false;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/btree_set.h"
 #include "proto/check.h"
 #include "reconciler/model/effect.h"
 
@@ -11,10 +10,9 @@ namespace gpubinder {
 namespace {
 
 bool Waited(const GpuClaim& claim) {
-  return std::any_of(claim.conditions.begin(), claim.conditions.end(),
-                     [](const Condition& condition) {
-                       return condition.type == "Gathered";
-                     });
+  return std::any_of(
+      claim.conditions.begin(), claim.conditions.end(),
+      [](const Condition& condition) { return condition.type == "Gathered"; });
 }
 
 }  // namespace
@@ -33,21 +31,21 @@ Plan::Plan(const Snapshot& snapshot, absl::Time now)
 // A set is frozen while an effect that names it, or a write to one of its
 // members or to its pod, is without outcome.
 void Plan::Freeze() {
-  absl::btree_set<std::string> names, uids;
+  absl::btree_set<std::string> keys;
   for (const auto& [id, effect] : snapshot_.in_flight) {
-    names.insert(NameKey(effect.set_namespace(), effect.set_name()));
-    uids.insert(effect.target().uid());
+    keys.insert(effect.set_key());
+    written_.insert(effect.target().uid());
   }
-  if (names.empty()) return;
+  if (keys.empty()) return;
   for (size_t i = 0; i < states_.size(); ++i) {
     const ClaimSet& set = sets_.sets[i];
-    auto written = [&](Row row) { return uids.contains(claim(row).meta.uid); };
+    auto written = [&](Row row) { return IsWritten(claim(row).meta.uid); };
     states_[i].frozen =
-        names.contains(NameKey(set.name_space, set.name)) ||
+        keys.contains(set.key()) ||
         std::any_of(set.members.begin(), set.members.end(), written) ||
         std::any_of(set.leaving.begin(), set.leaving.end(), written) ||
         (set.launcher.pod.has_value() &&
-         uids.contains(snapshot_.pods()[*set.launcher.pod].meta.uid));
+         IsWritten(snapshot_.pods()[*set.launcher.pod].meta.uid));
   }
 }
 
@@ -77,8 +75,8 @@ void Plan::PlaceMembers(size_t index, const std::vector<Row>& members,
     v1::BindClaim& bind = *effect.mutable_bind_claim();
     bind.set_node_name(snapshot_.names.Text(node));
     // It never runs backwards on a claim.
-    bind.set_bound_at_unix_seconds(absl::ToUnixSeconds(
-        std::max(now_, claim.bound_at.value_or(now_))));
+    bind.set_bound_at_unix_seconds(
+        absl::ToUnixSeconds(std::max(now_, claim.bound_at.value_or(now_))));
     bind.set_resource_name(found->resource_name);
     bind.set_gathered(Waited(claim));
     bind.set_units(claim.units);
@@ -122,8 +120,7 @@ void Plan::Lose(size_t index, v1::Reason reason, const std::string& message) {
 }
 
 void Plan::Add(size_t index, v1::Effect effect) {
-  effect.set_set_namespace(sets_.sets[index].name_space);
-  effect.set_set_name(sets_.sets[index].name);
+  effect.set_set_key(sets_.sets[index].key());
   effects_.push_back(std::move(effect));
 }
 

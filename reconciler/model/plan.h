@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "proto/decision.pb.h"
 #include "reconciler/model/capacity.h"
@@ -49,6 +50,10 @@ class Plan {
   bool IsOpen(size_t index) const {
     return !states_[index].frozen && !states_[index].acted;
   }
+  // Whether a write to the object of this uid is without outcome.
+  bool IsWritten(const std::string& uid) const {
+    return written_.contains(uid);
+  }
   // The set of a claim, or nothing.
   std::optional<size_t> SetOf(Row claim) const;
 
@@ -63,8 +68,7 @@ class Plan {
   // units up.
   void Place(size_t index, NameId node);
   // The same for some of the set's members.
-  void PlaceMembers(size_t index, const std::vector<Row>& members,
-                    NameId node);
+  void PlaceMembers(size_t index, const std::vector<Row>& members, NameId node);
   // Uses up the units of claims that are only being made.
   void Reserve(const ClaimSet& set, NameId node);
   // Sends the members to Lost, except those that are so already.
@@ -85,6 +89,7 @@ class Plan {
   const ClaimSets sets_;
   Books books_;
   std::vector<SetState> states_;
+  absl::btree_set<std::string> written_;
   std::vector<Phase> phase_;
   std::vector<NameId> node_;
   std::vector<v1::Effect> effects_;

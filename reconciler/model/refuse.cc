@@ -116,8 +116,7 @@ void QuoteScheduler(size_t index, const Pod& pod, Plan& plan) {
     }
     v1::ReasonDetail detail;
     detail.set_reason(v1::NOT_SCHEDULED);
-    detail.set_text(
-        condition.message.substr(0, condition.message.find(". ")));
+    detail.set_text(condition.message.substr(0, condition.message.find(". ")));
     plan.state(index).verdict =
         Verdict{.reason = v1::NOT_SCHEDULED, .details = {std::move(detail)}};
   }
@@ -187,9 +186,8 @@ void SettleKubelet(const KubeletRefusal& refusal, Plan& plan) {
       memory->meta.deleting.has_value()) {
     return;
   }
-  const RejectedNode entry =
-      Entry(refusal.node_name, refusal.pod_uid, refusal.resources,
-            refusal.reason, plan);
+  const RejectedNode entry = Entry(refusal.node_name, refusal.pod_uid,
+                                   refusal.resources, refusal.reason, plan);
   for (size_t i = 0; i < plan.sets().size(); ++i) {
     const ClaimSet& set = plan.set(i);
     if (!set.of_vm || set.name_space != refusal.name_space ||
@@ -209,8 +207,7 @@ void SettleKubelet(const KubeletRefusal& refusal, Plan& plan) {
   v1::Effect effect = EffectOn(Kind::kGpuClaimSet, memory->meta);
   *effect.mutable_record_rejection() =
       RejectionWrite(memory->rejected_nodes, entry, plan);
-  effect.set_set_namespace(refusal.name_space);
-  effect.set_set_name(refusal.vmi_name);
+  effect.set_set_key(KeyOfVmSet(refusal.name_space, refusal.vmi_name));
   plan.AddAlone(std::move(effect));
 }
 

@@ -41,10 +41,9 @@ std::vector<RejectedNode> WithRejection(std::vector<RejectedNode> entries,
 
 bool HasRejectionOf(const std::vector<RejectedNode>& entries,
                     absl::string_view pod_uid) {
-  return std::any_of(entries.begin(), entries.end(),
-                     [&](const RejectedNode& entry) {
-                       return entry.pod_uid == pod_uid;
-                     });
+  return std::any_of(
+      entries.begin(), entries.end(),
+      [&](const RejectedNode& entry) { return entry.pod_uid == pod_uid; });
 }
 
 }  // namespace gpubinder

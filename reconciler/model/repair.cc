@@ -50,8 +50,7 @@ void RepairPinned(size_t index, const Demand& demand, Plan& plan) {
   const ClaimSet& set = plan.set(index);
   const Snapshot& snapshot = plan.snapshot();
   const std::optional<NameId> node = snapshot.names.Find(set.launcher.node);
-  const bool exists =
-      snapshot.nodes().Find("", set.launcher.node) != nullptr;
+  const bool exists = snapshot.nodes().Find("", set.launcher.node) != nullptr;
   if (exists && node.has_value() && HasRoom(*node, demand, plan.books())) {
     plan.Place(index, *node);
     return;
@@ -71,9 +70,8 @@ void Repair(size_t index, Plan& plan) {
   if (!shape.partly_lost() && !shape.split()) return;
   if (!whole.problems.empty() || IsLeftToStart(whole, plan)) return;
   // Pending members make no set partly Lost and are left alone here.
-  const ClaimSet set = Restricted(whole, [&](Row row) {
-    return plan.phase(row) != Phase::kPending;
-  });
+  const ClaimSet set = Restricted(
+      whole, [&](Row row) { return plan.phase(row) != Phase::kPending; });
   const Demand demand =
       MakeDemand(set, plan.snapshot(), plan.books(), plan.now());
   if (whole.launcher.state == LauncherState::kPinned) {

@@ -34,8 +34,8 @@ enum class Phase : uint8_t { kPending, kBound, kLost };
 // What a pass asks of every claim, by row of the claims table.
 struct ClaimColumns {
   std::vector<Phase> phase;
-  std::vector<NameId> node;       // kNoName unless Bound
-  std::vector<NameId> resource;   // status.resourceName; kNoName: the class's
+  std::vector<NameId> node;      // kNoName unless Bound
+  std::vector<NameId> resource;  // status.resourceName; kNoName: the class's
   std::vector<NameId> class_name;
   std::vector<int64_t> units;
 };
@@ -71,17 +71,22 @@ struct KubeletRefusal {
   absl::Time at = absl::UnixEpoch();
 };
 
+// A pin that the API refused for good: not tried again until the pod changes.
+struct RefusedPin {
+  std::string resource_version, message;
+};
+
 // An effect by the sequence of its decision and its index there.
 using EffectId = std::pair<uint64_t, uint32_t>;
 
 struct Snapshot {
   NameTable names;
 
-  std::tuple<Table<Node>, Table<GpuClass>, Table<GpuClaim>,
-             Table<GpuClaimSet>, Table<VirtualMachine>,
-             Table<VirtualMachineInstance>, Table<Pod>, Table<Namespace>,
-             Table<ResourceQuota>, Table<PersistentVolumeClaim>,
-             Table<PersistentVolume>, Table<SchedulingClass>>
+  std::tuple<Table<Node>, Table<GpuClass>, Table<GpuClaim>, Table<GpuClaimSet>,
+             Table<VirtualMachine>, Table<VirtualMachineInstance>, Table<Pod>,
+             Table<Namespace>, Table<ResourceQuota>,
+             Table<PersistentVolumeClaim>, Table<PersistentVolume>,
+             Table<SchedulingClass>>
       tables;
   template <typename T>
   const Table<T>& Of() const {
@@ -111,6 +116,8 @@ struct Snapshot {
   absl::btree_map<EffectId, v1::Effect> in_flight;
   // By pod uid.
   absl::btree_map<std::string, KubeletRefusal> kubelet_refusals;
+  // By pod uid.
+  absl::btree_map<std::string, RefusedPin> refused_pins;
   // Since when a scheduler's refusal stands, by pod uid.
   absl::btree_map<std::string, absl::Time> refused_since;
   // Since when an attachment without a uid is seen, by claim uid.
@@ -118,7 +125,7 @@ struct Snapshot {
   // Since when a node object is absent, by name.
   absl::btree_map<std::string, absl::Time> gone_since;
 
-  // The latest explanation of each set, by "namespace/name".
+  // The latest explanation of each set, by its key.
   absl::btree_map<std::string, v1::Explanation> explanations;
 
   Config config;

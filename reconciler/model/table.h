@@ -84,8 +84,8 @@ class Table {
   absl::btree_set<Row> listed, written;
 
  private:
-  static std::optional<Row> Look(
-      const absl::btree_map<std::string, Row>& index, absl::string_view key) {
+  static std::optional<Row> Look(const absl::btree_map<std::string, Row>& index,
+                                 absl::string_view key) {
     auto found = index.find(key);
     if (found == index.end()) return std::nullopt;
     return found->second;

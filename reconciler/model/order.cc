@@ -1,0 +1,58 @@
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "reconciler/model/choice.h"
+#include "reconciler/model/demand.h"
+#include "reconciler/model/steps.h"
+
+namespace gpubinder {
+namespace {
+
+void PlaceOrder(size_t index, Plan& plan) {
+  const ClaimSet& whole = plan.set(index);
+  std::vector<v1::ReasonDetail> problems = whole.problems;
+  problems.insert(problems.end(), whole.order_problems.begin(),
+                  whole.order_problems.end());
+  if (!problems.empty()) {
+    const v1::Reason reason = FirstReason(problems);
+    plan.state(index).verdict =
+        Verdict{.reason = reason, .details = std::move(problems)};
+    return;
+  }
+  // What a launcher's template claims will add is not an order yet; Lost
+  // members were tried before.
+  const ClaimSet set = Restricted(
+      whole, [&](Row row) { return plan.phase(row) != Phase::kLost; });
+  Choice choice = ChooseNode(
+      set, MakeDemand(set, plan.snapshot(), plan.books(), plan.now()), plan);
+  if (!choice.node.has_value()) {
+    plan.state(index).verdict =
+        Verdict{.reason = v1::NO_NODE_FITS, .groups = std::move(choice.groups)};
+    return;
+  }
+  plan.state(index).verdict =
+      Verdict{.reason = v1::PLACED,
+              .groups = std::move(choice.groups),
+              .node = plan.snapshot().names.Text(*choice.node)};
+  plan.PlaceMembers(index, set.members, *choice.node);
+}
+
+}  // namespace
+
+// One that does not fit does not hold up the next. Pending members of a set
+// whose launcher could not be placed are not orders.
+void PlaceNewOrders(Plan& plan) {
+  for (size_t i = 0; i < plan.sets().size(); ++i) {
+    const ClaimSet& set = plan.set(i);
+    const bool pending = std::any_of(
+        set.members.begin(), set.members.end(),
+        [&](Row row) { return plan.phase(row) == Phase::kPending; });
+    if (pending && plan.IsOpen(i) &&
+        set.launcher.state == LauncherState::kNone) {
+      PlaceOrder(i, plan);
+    }
+  }
+}
+
+}  // namespace gpubinder

@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "reconciler/model/choice.h"
+#include "reconciler/model/demand.h"
+#include "reconciler/model/filter.h"
+#include "reconciler/model/keep.h"
+#include "reconciler/model/steps.h"
+
+namespace gpubinder {
+namespace {
+
+bool Has(const ClaimSet& set, Phase phase, const Plan& plan) {
+  return std::any_of(set.members.begin(), set.members.end(),
+                     [&](Row row) { return plan.phase(row) == phase; });
+}
+
+// A running VM's claims go back to its own node and nowhere else, when that
+// node keeps them and has room.
+void Return(size_t index, const ClaimSet& part, Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  const Snapshot& snapshot = plan.snapshot();
+  const std::optional<NameId> node = snapshot.names.Find(set.launcher.node);
+  if (!node.has_value() ||
+      snapshot.nodes().Find("", set.launcher.node) == nullptr ||
+      WhyNotKept(set, *node, plan).has_value()) {
+    return;
+  }
+  const Demand demand = MakeDemand(part, snapshot, plan.books(), plan.now());
+  if (HasRoom(*node, demand, plan.books())) {
+    plan.PlaceMembers(index, part.members, *node);
+    return;
+  }
+  plan.state(index).verdict =
+      Verdict{.reason = v1::NO_NODE_FITS,
+              .groups = ChooseNode(part, demand, plan).groups};
+}
+
+void Rebind(size_t index, Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  // Pending members join as orders; a pinned launcher takes all it has.
+  const bool pinned = set.launcher.state == LauncherState::kPinned;
+  const ClaimSet part = Restricted(set, [&](Row row) {
+    return pinned || plan.phase(row) != Phase::kPending;
+  });
+  if (pinned) {
+    if (!plan.snapshot().vmis()[*set.vmi].meta.deleting.has_value()) {
+      Return(index, part, plan);
+    }
+    return;
+  }
+  Choice choice = ChooseNode(
+      part, MakeDemand(part, plan.snapshot(), plan.books(), plan.now()), plan);
+  if (choice.node.has_value()) {
+    plan.PlaceMembers(index, part.members, *choice.node);
+  } else {
+    plan.state(index).verdict =
+        Verdict{.reason = v1::NO_NODE_FITS, .groups = std::move(choice.groups)};
+  }
+}
+
+}  // namespace
+
+void RebindLostSets(Plan& plan) {
+  for (size_t i = 0; i < plan.sets().size(); ++i) {
+    const ClaimSet& set = plan.set(i);
+    if (!plan.IsOpen(i) || set.waits_at_gate() || !set.problems.empty()) {
+      continue;
+    }
+    const bool adopts = set.launcher.state == LauncherState::kPinned &&
+                        Has(set, Phase::kPending, plan);
+    if (Has(set, Phase::kLost, plan) || adopts) Rebind(i, plan);
+  }
+}
+
+}  // namespace gpubinder

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/container/btree_set.h"
+#include "reconciler/model/effect.h"
+#include "reconciler/model/steps.h"
+
+namespace gpubinder {
+namespace {
+
+bool Has(const ObjectMeta& meta, const char* finalizer) {
+  return std::find(meta.finalizers.begin(), meta.finalizers.end(), finalizer) !=
+         meta.finalizers.end();
+}
+
+absl::btree_set<std::string> ClassesInUse(const Plan& plan) {
+  absl::btree_set<std::string> names;
+  for (const auto& [key, row] : plan.snapshot().claims().by_name()) {
+    names.insert(plan.claim(row).class_name);
+  }
+  return names;
+}
+
+v1::Effect WithoutFinalizer(Kind kind, const ObjectMeta& meta,
+                            const char* finalizer) {
+  v1::Effect effect = EffectOn(kind, meta);
+  effect.mutable_remove_finalizer()->set_finalizer(finalizer);
+  return effect;
+}
+
+void AddFor(std::optional<size_t> set, v1::Effect effect, Plan& plan) {
+  if (set.has_value()) {
+    plan.Add(*set, std::move(effect));
+  } else {
+    plan.AddAlone(std::move(effect));
+  }
+}
+
+bool IsHeldByPinned(std::optional<size_t> set, const Plan& plan) {
+  return set.has_value() &&
+         plan.set(*set).launcher.state == LauncherState::kPinned;
+}
+
+// Whether the template claim's VMI has ended and all its pods have: then the
+// claim has done its work, even while the failed VMI stays.
+bool HasDoneItsWork(const GpuClaim& claim, const Snapshot& snapshot) {
+  const std::string* owner = TemplateOwner(claim);
+  if (owner == nullptr) return false;
+  const std::optional<Row> row = snapshot.vmis().FindUid(*owner);
+  if (!row.has_value()) return false;  // the garbage collector's
+  const VirtualMachineInstance& vmi = snapshot.vmis()[*row];
+  if (!HasEnded(vmi)) return false;
+  for (const auto& [uid, node] : vmi.active_pods) {
+    const std::optional<Row> pod = snapshot.pods().FindUid(uid);
+    if (pod.has_value() && !HasEnded(snapshot.pods()[*pod])) return false;
+  }
+  return true;
+}
+
+void RetireClaim(Row row, Plan& plan) {
+  const GpuClaim& claim = plan.claim(row);
+  const std::optional<size_t> set = plan.SetOf(row);
+  if (set.has_value() && plan.state(*set).frozen) return;
+  const bool deleting = claim.meta.deleting.has_value();
+  const bool enabled = plan.config().enabled;
+  const bool has = Has(claim.meta, kClaimFinalizer);
+  if (!deleting && HasDoneItsWork(claim, plan.snapshot())) {
+    v1::Effect effect = EffectOn(Kind::kGpuClaim, claim.meta);
+    effect.mutable_delete_template_claim();
+    AddFor(set, std::move(effect), plan);
+  } else if (!deleting && enabled && !has) {
+    v1::Effect effect = EffectOn(Kind::kGpuClaim, claim.meta);
+    effect.mutable_add_finalizer()->set_finalizer(kClaimFinalizer);
+    AddFor(set, std::move(effect), plan);
+  } else if (has && (!enabled || (deleting && !IsHeldByPinned(set, plan)))) {
+    AddFor(set, WithoutFinalizer(Kind::kGpuClaim, claim.meta, kClaimFinalizer),
+           plan);
+  }
+}
+
+}  // namespace
+
+void ProtectClasses(Plan& plan) {
+  if (!plan.config().enabled) return;
+  const absl::btree_set<std::string> in_use = ClassesInUse(plan);
+  for (const auto& [key, row] : plan.snapshot().classes().by_name()) {
+    const ObjectMeta& meta = plan.snapshot().classes()[row].meta;
+    if (!in_use.contains(meta.name) || meta.deleting.has_value() ||
+        Has(meta, kClassFinalizer) || plan.IsWritten(meta.uid)) {
+      continue;
+    }
+    v1::Effect effect = EffectOn(Kind::kGpuClass, meta);
+    effect.mutable_add_finalizer()->set_finalizer(kClassFinalizer);
+    plan.AddAlone(std::move(effect));
+  }
+}
+
+void RetireObjects(Plan& plan) {
+  for (const auto& [key, row] : plan.snapshot().claims().by_name()) {
+    if (!plan.IsWritten(plan.claim(row).meta.uid)) RetireClaim(row, plan);
+  }
+  const absl::btree_set<std::string> in_use = ClassesInUse(plan);
+  for (const auto& [key, row] : plan.snapshot().classes().by_name()) {
+    const ObjectMeta& meta = plan.snapshot().classes()[row].meta;
+    const bool wanted = plan.config().enabled && in_use.contains(meta.name);
+    if (wanted || !Has(meta, kClassFinalizer) || plan.IsWritten(meta.uid)) {
+      continue;
+    }
+    plan.AddAlone(WithoutFinalizer(Kind::kGpuClass, meta, kClassFinalizer));
+  }
+}
+
+}  // namespace gpubinder

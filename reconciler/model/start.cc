@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "reconciler/model/choice.h"
+#include "reconciler/model/demand.h"
+#include "reconciler/model/effect.h"
+#include "reconciler/model/keep.h"
+#include "reconciler/model/names.h"
+#include "reconciler/model/steps.h"
+
+namespace gpubinder {
+namespace {
+
+v1::ReasonDetail Detail(v1::Reason reason, std::string text) {
+  v1::ReasonDetail detail;
+  detail.set_reason(reason);
+  detail.set_text(std::move(text));
+  return detail;
+}
+
+bool IsTerminating(const std::string& name_space, const Plan& plan) {
+  const Namespace* found = plan.snapshot().namespaces().Find("", name_space);
+  return found != nullptr &&
+         (found->terminating || found->meta.deleting.has_value());
+}
+
+// What stops the start before any node is looked at.
+std::vector<v1::ReasonDetail> ProblemsOf(const ClaimSet& set,
+                                         const Demand& demand,
+                                         const Plan& plan) {
+  std::vector<v1::ReasonDetail> problems = set.problems;
+  const Pod& pod = *demand.pod;
+  if (!pod.meta.problems.empty()) {
+    problems.push_back(MalformedDetail(Kind::kPod, pod.meta));
+  }
+  // These stop orders and new template claims, not the start of a set that is
+  // booked.
+  const bool orders =
+      !set.missing.empty() ||
+      std::any_of(set.members.begin(), set.members.end(),
+                  [&](Row row) { return plan.phase(row) == Phase::kPending; });
+  if (orders) {
+    problems.insert(problems.end(), set.order_problems.begin(),
+                    set.order_problems.end());
+  }
+  for (const Demand::Need& need : demand.needs) {
+    if (need.pod_units >= need.units) continue;
+    problems.push_back(
+        Detail(v1::INVALID_CLAIMS,
+               absl::StrCat("pod ", pod.meta.name, " asks for ", need.pod_units,
+                            " of ", plan.snapshot().names.Text(need.resource),
+                            ", its claims order ", need.units)));
+  }
+  auto refused = plan.snapshot().refused_pins.find(pod.meta.uid);
+  if (refused != plan.snapshot().refused_pins.end() &&
+      refused->second.resource_version == pod.meta.resource_version) {
+    problems.push_back(
+        Detail(v1::START_REFUSED_BY_API, refused->second.message));
+  }
+  if (IsTerminating(set.name_space, plan)) {
+    problems.push_back(Detail(
+        v1::START_REFUSED_BY_API,
+        absl::StrCat("namespace ", set.name_space, " is being deleted")));
+  }
+  return problems;
+}
+
+void CreateMissing(size_t index, Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  const ObjectMeta& vmi = plan.snapshot().vmis()[*set.vmi].meta;
+  for (const MissingTemplate& missing : set.missing) {
+    v1::Effect effect =
+        EffectCreating(KindName(Kind::kGpuClaim), set.name_space, missing.name);
+    v1::CreateTemplateClaim& create = *effect.mutable_create_template_claim();
+    create.set_class_name(missing.class_name);
+    create.set_count(static_cast<int32_t>(missing.units));
+    create.set_vmi_name(TemplateClaimLabelValue(vmi.name));
+    create.mutable_owner()->set_api_version("kubevirt.io/v1");
+    create.mutable_owner()->set_kind("VirtualMachineInstance");
+    create.mutable_owner()->set_name(vmi.name);
+    create.mutable_owner()->set_uid(vmi.uid);
+    plan.Add(index, std::move(effect));
+  }
+}
+
+// The node on which the whole set stands, if it stands so.
+std::optional<NameId> Stand(const ClaimSet& set, const Plan& plan) {
+  std::optional<NameId> node;
+  for (const Row row : set.members) {
+    if (plan.phase(row) != Phase::kBound) return std::nullopt;
+    if (node.has_value() && *node != plan.node(row)) return std::nullopt;
+    node = plan.node(row);
+  }
+  return set.missing.empty() ? node : std::nullopt;
+}
+
+// A set held whole on a cordoned node against which nothing else speaks is
+// pinned where it is, when no other node has room or a class says Stay (G5).
+std::optional<NameId> CordonedStand(const ClaimSet& set, const Demand& demand,
+                                    const Choice& choice, const Plan& plan) {
+  const std::optional<NameId> stand = Stand(set, plan);
+  if (!stand.has_value()) return std::nullopt;
+  const bool stays = std::any_of(
+      demand.classes.begin(), demand.classes.end(),
+      [](const GpuClass* found) { return found->on_cordon == "Stay"; });
+  if (choice.node.has_value() && !stays) return std::nullopt;
+  const std::string& name = plan.snapshot().names.Text(*stand);
+  for (const NodeGroup& group : choice.groups) {
+    if (!std::binary_search(group.nodes.begin(), group.nodes.end(), name)) {
+      continue;
+    }
+    const bool only_cordon = group.reasons.size() == 1 &&
+                             group.reasons[0].reason() == v1::NODE_CORDONED;
+    return only_cordon ? stand : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void Start(size_t index, const Demand& demand, NameId node, v1::Reason reason,
+           std::vector<NodeGroup> groups, Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  const std::string& name = plan.snapshot().names.Text(node);
+  plan.state(index).verdict =
+      Verdict{.reason = reason, .groups = std::move(groups), .node = name};
+  if (!set.missing.empty()) {
+    // Binding and pin follow in the pass that has seen the new claims.
+    plan.Reserve(set, node);
+    plan.state(index).creating = true;
+    plan.state(index).acted = true;
+    return;
+  }
+  plan.Place(index, node);
+  v1::Effect effect = EffectOn(Kind::kPod, demand.pod->meta);
+  *effect.mutable_pin_pod() = PinTo(name, *demand.pod, demand.classes);
+  plan.Add(index, std::move(effect));
+}
+
+// No place: the pod stays gated. If its own node cannot keep the set either,
+// it goes Lost.
+void Wait(size_t index, Choice choice, Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  Verdict verdict{.reason = v1::NO_NODE_FITS,
+                  .groups = std::move(choice.groups)};
+  const std::optional<NameId> stand = Stand(set, plan);
+  if (stand.has_value()) {
+    const std::optional<v1::Reason> why = WhyNotKept(set, *stand, plan);
+    if (why.has_value() && *why != v1::NODE_CORDONED) {
+      plan.Lose(index, *why, MessageOf(verdict));
+    }
+  }
+  plan.state(index).verdict = std::move(verdict);
+}
+
+void StartSet(size_t index, Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  const Demand demand =
+      MakeDemand(set, plan.snapshot(), plan.books(), plan.now());
+  std::vector<v1::ReasonDetail> problems = ProblemsOf(set, demand, plan);
+  if (!problems.empty()) {
+    const v1::Reason reason = FirstReason(problems);
+    plan.state(index).verdict =
+        Verdict{.reason = reason, .details = std::move(problems)};
+    return;
+  }
+  CreateMissing(index, plan);
+  Choice choice = ChooseNode(set, demand, plan);
+  if (const std::string* gate = ForeignGate(*demand.pod)) {
+    plan.state(index).verdict =
+        Verdict{.reason = v1::FOREIGN_GATE,
+                .details = {Detail(v1::FOREIGN_GATE, *gate)},
+                .groups = std::move(choice.groups)};
+    return;
+  }
+  const std::optional<NameId> cordoned =
+      CordonedStand(set, demand, choice, plan);
+  if (cordoned.has_value()) {
+    Start(index, demand, *cordoned, v1::PLACED_ON_CORDONED_NODE,
+          std::move(choice.groups), plan);
+  } else if (choice.node.has_value()) {
+    Start(index, demand, *choice.node, v1::PLACED, std::move(choice.groups),
+          plan);
+  } else {
+    Wait(index, std::move(choice), plan);
+  }
+}
+
+}  // namespace
+
+void StartGatedPods(Plan& plan) {
+  for (size_t i = 0; i < plan.sets().size(); ++i) {
+    const ClaimSet& set = plan.set(i);
+    if (!plan.IsOpen(i) || !set.waits_at_gate()) continue;
+    const VirtualMachineInstance& vmi = plan.snapshot().vmis()[*set.vmi];
+    if (!vmi.claims.present || vmi.meta.deleting.has_value()) continue;
+    StartSet(i, plan);
+  }
+}
+
+}  // namespace gpubinder

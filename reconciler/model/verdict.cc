@@ -1,0 +1,102 @@
+#include "reconciler/model/verdict.h"
+
+#include <algorithm>
+#include <string>
+
+#include "reconciler/model/reason.h"
+
+namespace gpubinder {
+namespace {
+
+bool Any(const ClaimSet& set, Phase phase, const Plan& plan) {
+  return std::any_of(set.members.begin(), set.members.end(),
+                     [&](Row row) { return plan.phase(row) == phase; });
+}
+
+// The reason that a Lost member's condition keeps.
+v1::Reason LossReason(const ClaimSet& set, const Plan& plan) {
+  for (const Row row : set.members) {
+    if (plan.phase(row) != Phase::kLost) continue;
+    for (const Condition& condition : plan.claim(row).conditions) {
+      if (condition.type != "Bound" || condition.status != "False") continue;
+      const std::optional<v1::Reason> reason = ReasonByName(condition.reason);
+      if (reason.has_value()) return *reason;
+    }
+  }
+  return v1::NO_NODE_FITS;
+}
+
+Verdict Disabled() {
+  v1::ReasonDetail detail;
+  detail.set_reason(v1::FEATURE_DISABLED);
+  return Verdict{.reason = v1::FEATURE_DISABLED, .details = {detail}};
+}
+
+}  // namespace
+
+std::optional<NameId> StandsWhole(const ClaimSet& set, const Plan& plan) {
+  std::optional<NameId> node;
+  for (const Row row : set.members) {
+    if (plan.phase(row) != Phase::kBound) return std::nullopt;
+    if (node.has_value() && *node != plan.node(row)) return std::nullopt;
+    node = plan.node(row);
+  }
+  return node;
+}
+
+Verdict BoundVerdict(Row row, const Plan& plan) {
+  const GpuClaim& claim = plan.claim(row);
+  Verdict verdict{.reason = v1::PLACED, .node = claim.node_name};
+  if (!claim.meta.problems.empty()) {
+    verdict.details = {MalformedDetail(Kind::kGpuClaim, claim.meta)};
+  } else if (plan.snapshot().classes().Find("", claim.class_name) == nullptr) {
+    verdict.details.emplace_back().set_reason(v1::CLASS_NOT_FOUND);
+    verdict.details.back().set_class_name(claim.class_name);
+  } else {
+    return verdict;
+  }
+  verdict.reason = verdict.details[0].reason();
+  return verdict;
+}
+
+std::optional<Verdict> FinalVerdict(size_t index, const Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  const SetState& state = plan.state(index);
+  if (state.creating) return std::nullopt;
+  const bool lost = Any(set, Phase::kLost, plan);
+  const bool pending = Any(set, Phase::kPending, plan);
+  const bool wants = lost || pending || set.waits_at_gate();
+  if (wants && !plan.config().enabled) return Disabled();
+  if (state.verdict.has_value()) {
+    Verdict verdict = *state.verdict;
+    // A Lost set that nothing gates keeps the reason of its loss.
+    if (verdict.reason == v1::NO_NODE_FITS && lost && !state.acted &&
+        !set.waits_at_gate()) {
+      verdict.reason = LossReason(set, plan);
+    }
+    return verdict;
+  }
+  if (!set.problems.empty()) {
+    return Verdict{.reason = FirstReason(set.problems),
+                   .details = set.problems};
+  }
+  if (lost) return Verdict{.reason = LossReason(set, plan)};
+  if (pending) {
+    if (state.acted) return std::nullopt;
+    return Verdict{.reason = v1::NO_NODE_FITS};
+  }
+  const std::optional<NameId> node = StandsWhole(set, plan);
+  if (!node.has_value()) return std::nullopt;  // split, or no members
+  Verdict verdict{.reason = v1::PLACED,
+                  .node = plan.snapshot().names.Text(*node)};
+  // Pinned to a cordoned node it waits there until the cordon goes.
+  const GpuClaimSet* memory = plan.Memory(set);
+  if (memory != nullptr && memory->reason == "PlacedOnCordonedNode" &&
+      set.launcher.pod.has_value() &&
+      plan.snapshot().pods()[*set.launcher.pod].node_name.empty()) {
+    verdict.reason = v1::PLACED_ON_CORDONED_NODE;
+  }
+  return verdict;
+}
+
+}  // namespace gpubinder

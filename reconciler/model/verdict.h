@@ -1,0 +1,27 @@
+// What a pass says of each set and claim in the end.
+
+#ifndef RECONCILER_MODEL_VERDICT_H_
+#define RECONCILER_MODEL_VERDICT_H_
+
+#include <optional>
+
+#include "reconciler/model/explanation.h"
+#include "reconciler/model/plan.h"
+
+namespace gpubinder {
+
+// The verdict of the step that looked at the set, or what its state says.
+// Nothing while its template claims are being made or a part of it was placed
+// and the rest was not looked at: the next pass says more.
+std::optional<Verdict> FinalVerdict(size_t set, const Plan& plan);
+
+// Of a Bound claim: Placed, or ClassNotFound when its class has gone, or
+// MalformedObject.
+Verdict BoundVerdict(Row claim, const Plan& plan);
+
+// The node on which all members stand, with what the pass has decided.
+std::optional<NameId> StandsWhole(const ClaimSet& set, const Plan& plan);
+
+}  // namespace gpubinder
+
+#endif  // RECONCILER_MODEL_VERDICT_H_
