@@ -33,7 +33,13 @@ _GOOD = {
     "journal/journal.h": '#include <thread>\n\n#include "proto/decision.pb.h"\n\nint Open();\n',
     "journal/journal_test.cc": '#include "journal/journal.h"\n',
     "k8s/README.md": "# k8s\n",
-    "k8s/BUILD": 'gb_library(\n    name = "k8s",\n    hdrs = glob(["*.h"]),\n    deps = [":k8s"],\n)\n',
+    "k8s/BUILD": """\
+        gb_library(
+            name = "k8s",
+            hdrs = glob(["*.h"]),
+            deps = ["//k8s"],
+        )
+        """,
     "k8s/codec.h": '#include "reconciler/model/objects.h"\n',
     "proto/README.md": "# proto\n",
     "proto/BUILD": """\
@@ -174,7 +180,7 @@ _BROKEN = [
     (
         "target_visibility",
         "k8s/BUILD:1",
-        {"k8s/BUILD": 'cc_library(\n    name = "k8s",\n    hdrs = ["codec.h"],\n    a = ":k8s",\n)\n'},
+        {"k8s/BUILD": _good("k8s/BUILD").replace("gb_library", "cc_library")},
     ),
     ("file_in_no_target", "journal/new.cc:1", {"journal/new.cc": "int a;\n"}),
     ("file_in_no_target", "webhook/new.h:1", {"webhook/new.h": "int a;\n"}),
