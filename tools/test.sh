@@ -46,12 +46,22 @@ python_tests() {
   count $((total - bad)) "$bad"
 }
 
+# Removes links that a Bazel with another output folder left: for this one they are packages.
+remove_stale_links() {
+  local base link
+  base=$(bazel info output_base 2>/dev/null) || return 0
+  for link in bazel-*; do
+    if [[ -L $link && $(readlink "$link") != "$base"/* ]]; then rm "$link"; fi
+  done
+}
+
 # Everything that Bazel builds and tests; the options after the first choose among the tests.
 test_bazel() {
   local code=0
   local -a progress=()
   say "bazel test //..."
   [[ ! -t 2 ]] || progress=(--show_progress)
+  remove_stale_links
   bazel test //... --keep_going "--build_event_json_file=$scratch/events.json" \
     "${progress[@]}" "$@" </dev/null || code=$?
   # 4: everything was built, and there was no test to run.
@@ -113,7 +123,7 @@ main() {
     *) echo "usage: tools/test.sh [--fast]" >&2; exit 2 ;;
   esac
   tools/install_deps.sh
-  export HOME=${HOME:-/tmp}
+  export HOME=${HOME:-$(getent passwd "$(id -u)" | cut -d: -f6)}
   export KUBE_BIN=${KUBE_BIN:-${XDG_CACHE_HOME:-$HOME/.cache}/gpubinder/kube}
   scratch=$(mktemp -d)
   trap 'rm -rf "$scratch"' EXIT
