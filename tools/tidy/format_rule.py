@@ -22,9 +22,12 @@ def clang_format(tree):
     paths = tree.cpp()
     workers = min(os.cpu_count() or 1, len(paths))
     runs = [_check(tree, paths[worker::workers]) for worker in range(workers)]
+    first = {}  # fault of each file
     for run in runs:
         for path, line in _FAULT.findall(run.communicate()[1]):
-            yield Finding(path, int(line), "not as clang-format writes it")
+            first.setdefault(path, int(line))
+    for path, line in first.items():
+        yield Finding(path, line, "not as `clang-format -i` writes it")
 
 
 RULES = [clang_format]
