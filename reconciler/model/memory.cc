@@ -175,9 +175,9 @@ void RememberVerdict(size_t index, const Verdict& verdict, Plan& plan) {
   }
   if (!owned) *write.mutable_owner() = owner;
   // A VM of that name made anew: what its predecessor left does not count.
-  write.set_reset(memory != nullptr && !owned && !adopted);
+  write.set_take_over(memory != nullptr && !owned && !adopted);
   const GpuClaimSet fresh;
-  const bool starts_anew = memory == nullptr || write.reset();
+  const bool starts_anew = memory == nullptr || write.take_over();
   const bool differs =
       MemoryWrite(starts_anew ? fresh : *memory, index, verdict, plan)
           .Fill(write);

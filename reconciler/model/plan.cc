@@ -3,16 +3,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "proto/check.h"
 #include "reconciler/model/effect.h"
+#include "reconciler/model/reason.h"
 
 namespace gpubinder {
 namespace {
 
-bool Waited(const GpuClaim& claim) {
-  return std::any_of(
-      claim.conditions.begin(), claim.conditions.end(),
-      [](const Condition& condition) { return condition.type == "Gathered"; });
+// Conditions are written whole: a merge patch replaces a list.
+template <typename Write>
+void FillConditions(const std::vector<Condition>& conditions, Write& write) {
+  for (const Condition& condition : conditions) {
+    v1::ConditionEntry& entry = *write.add_conditions();
+    entry.set_type(condition.type);
+    entry.set_status(condition.status);
+    entry.set_reason(condition.reason);
+    entry.set_message(condition.message);
+    entry.set_observed_generation(condition.observed_generation);
+    entry.set_transition_unix_seconds(
+        absl::ToUnixSeconds(condition.last_transition));
+  }
 }
 
 }  // namespace
@@ -78,8 +89,22 @@ void Plan::PlaceMembers(size_t index, const std::vector<Row>& members,
     bind.set_bound_at_unix_seconds(
         absl::ToUnixSeconds(std::max(now_, claim.bound_at.value_or(now_))));
     bind.set_resource_name(found->resource_name);
-    bind.set_gathered(Waited(claim));
     bind.set_units(claim.units);
+    const std::string where =
+        absl::StrCat("Placed on ", snapshot_.names.Text(node));
+    Change(row, {.type = "Bound",
+                 .status = "True",
+                 .reason = "Placed",
+                 .message = where});
+    // A set that never waited never has it.
+    if (FindCondition(row, "Gathered") != nullptr) {
+      bind.set_gathered(true);
+      Change(row, {.type = "Gathered",
+                   .status = "True",
+                   .reason = "Placed",
+                   .message = where});
+    }
+    FillConditions(Conditions(row), bind);
     if (phase_[row] == Phase::kBound) {
       bind.set_leaves_node(snapshot_.names.Text(node_[row]));
     }
@@ -113,10 +138,61 @@ void Plan::Lose(size_t index, v1::Reason reason, const std::string& message) {
     v1::Effect effect = EffectOn(Kind::kGpuClaim, claim(row).meta);
     effect.mutable_lose_claim()->set_reason(reason);
     effect.mutable_lose_claim()->set_message(message);
+    Change(row, {.type = "Bound",
+                 .status = "False",
+                 .reason = std::string(ReasonName(reason)),
+                 .message = message});
+    FillConditions(Conditions(row), *effect.mutable_lose_claim());
     phase_[row] = Phase::kLost;
     Add(index, std::move(effect));
   }
   states_[index].acted = true;
+}
+
+void Plan::SetClaimCondition(size_t index, Row row, Condition condition) {
+  v1::Effect effect = EffectOn(Kind::kGpuClaim, claim(row).meta);
+  v1::SetCondition& write = *effect.mutable_set_condition();
+  write.set_type(condition.type);
+  write.set_status(condition.status);
+  write.set_reason(
+      ReasonByName(condition.reason).value_or(v1::REASON_UNSPECIFIED));
+  write.set_message(condition.message);
+  const std::string type = condition.type;
+  Change(row, std::move(condition));
+  write.set_transition_unix_seconds(
+      absl::ToUnixSeconds(FindCondition(row, type)->last_transition));
+  FillConditions(Conditions(row), write);
+  Add(index, std::move(effect));
+}
+
+const std::vector<Condition>& Plan::Conditions(Row row) const {
+  auto changed = conditions_.find(row);
+  return changed == conditions_.end() ? claim(row).conditions : changed->second;
+}
+
+const Condition* Plan::FindCondition(Row row, absl::string_view type) const {
+  for (const Condition& condition : Conditions(row)) {
+    if (condition.type == type) return &condition;
+  }
+  return nullptr;
+}
+
+void Plan::Change(Row row, Condition condition) {
+  condition.observed_generation = claim(row).meta.generation;
+  condition.last_transition = now_;
+  std::vector<Condition> conditions = Conditions(row);
+  auto there = std::find_if(
+      conditions.begin(), conditions.end(),
+      [&](const Condition& old) { return old.type == condition.type; });
+  if (there == conditions.end()) {
+    conditions.push_back(std::move(condition));
+  } else {
+    if (there->status == condition.status) {
+      condition.last_transition = there->last_transition;
+    }
+    *there = std::move(condition);
+  }
+  conditions_[row] = std::move(conditions);
 }
 
 void Plan::Add(size_t index, v1::Effect effect) {

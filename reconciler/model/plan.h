@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/decision.pb.h"
 #include "reconciler/model/capacity.h"
@@ -64,6 +66,9 @@ class Plan {
   // The memory of the set's VM; null when there is none yet.
   const GpuClaimSet* Memory(const ClaimSet& set) const;
 
+  // The claim's condition of the type as the pass leaves it; null: none.
+  const Condition* FindCondition(Row claim, absl::string_view type) const;
+
   // Binds the members that are not there yet to the node, and uses their
   // units up.
   void Place(size_t index, NameId node);
@@ -73,6 +78,8 @@ class Plan {
   void Reserve(const ClaimSet& set, NameId node);
   // Sends the members to Lost, except those that are so already.
   void Lose(size_t index, v1::Reason reason, const std::string& message);
+  // Writes a condition of a member.
+  void SetClaimCondition(size_t index, Row claim, Condition condition);
   // An effect of the set: sent after its earlier ones.
   void Add(size_t index, v1::Effect effect);
   // An effect that belongs to no set.
@@ -92,10 +99,15 @@ class Plan {
   absl::btree_set<std::string> written_;
   std::vector<Phase> phase_;
   std::vector<NameId> node_;
+  // Of the claims whose conditions the pass has changed: the whole list.
+  absl::btree_map<Row, std::vector<Condition>> conditions_;
   std::vector<v1::Effect> effects_;
   absl::Time next_timer_ = absl::InfiniteFuture();
 
   void Freeze();
+  const std::vector<Condition>& Conditions(Row claim) const;
+  // Puts the condition in the place of the one of its type.
+  void Change(Row claim, Condition condition);
 };
 
 }  // namespace gpubinder

@@ -26,7 +26,19 @@ absl::btree_set<std::string> ClassesInUse(const Plan& plan) {
 v1::Effect WithoutFinalizer(Kind kind, const ObjectMeta& meta,
                             const char* finalizer) {
   v1::Effect effect = EffectOn(kind, meta);
-  effect.mutable_remove_finalizer()->set_finalizer(finalizer);
+  v1::RemoveFinalizer& write = *effect.mutable_remove_finalizer();
+  write.set_finalizer(finalizer);
+  write.set_index(static_cast<int32_t>(
+      std::find(meta.finalizers.begin(), meta.finalizers.end(), finalizer) -
+      meta.finalizers.begin()));
+  return effect;
+}
+
+v1::Effect WithFinalizer(Kind kind, const ObjectMeta& meta,
+                         const char* finalizer) {
+  v1::Effect effect = EffectOn(kind, meta);
+  effect.mutable_add_finalizer()->set_finalizer(finalizer);
+  effect.mutable_add_finalizer()->set_list_absent(meta.finalizers.empty());
   return effect;
 }
 
@@ -71,9 +83,8 @@ void RetireClaim(Row row, Plan& plan) {
     effect.mutable_delete_template_claim();
     AddFor(set, std::move(effect), plan);
   } else if (!deleting && enabled && !has) {
-    v1::Effect effect = EffectOn(Kind::kGpuClaim, claim.meta);
-    effect.mutable_add_finalizer()->set_finalizer(kClaimFinalizer);
-    AddFor(set, std::move(effect), plan);
+    AddFor(set, WithFinalizer(Kind::kGpuClaim, claim.meta, kClaimFinalizer),
+           plan);
   } else if (has && (!enabled || (deleting && !IsHeldByPinned(set, plan)))) {
     AddFor(set, WithoutFinalizer(Kind::kGpuClaim, claim.meta, kClaimFinalizer),
            plan);
@@ -91,9 +102,7 @@ void ProtectClasses(Plan& plan) {
         Has(meta, kClassFinalizer) || plan.IsWritten(meta.uid)) {
       continue;
     }
-    v1::Effect effect = EffectOn(Kind::kGpuClass, meta);
-    effect.mutable_add_finalizer()->set_finalizer(kClassFinalizer);
-    plan.AddAlone(std::move(effect));
+    plan.AddAlone(WithFinalizer(Kind::kGpuClass, meta, kClassFinalizer));
   }
 }
 
