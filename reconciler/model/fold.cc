@@ -1,5 +1,6 @@
 #include "reconciler/model/fold.h"
 
+#include <algorithm>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -195,6 +196,28 @@ void NoteRefusedPin(const v1::Effect& effect, const v1::Outcome& outcome,
       .message = outcome.message().substr(0, 200)};
 }
 
+// The first conflict in a row is decided again at once.
+void NoteRate(const v1::Effect& effect, const v1::Outcome& outcome,
+              absl::Time at, Snapshot& snapshot) {
+  const std::string& key =
+      effect.set_key().empty() ? effect.target().uid() : effect.set_key();
+  if (outcome.kind() == v1::Outcome::APPLIED) {
+    snapshot.backoffs.erase(key);
+    return;
+  }
+  if (outcome.kind() != v1::Outcome::REFUSED) return;
+  Backoff& backoff = snapshot.backoffs[key];
+  const bool conflict = outcome.code() == 409 && backoff.refusals == 0;
+  ++backoff.refusals;
+  const int64_t doublings = std::min<int64_t>(backoff.refusals - 1, 5);
+  absl::Duration wait =
+      conflict
+          ? absl::ZeroDuration()
+          : std::min(absl::Seconds(int64_t{1} << doublings), absl::Seconds(30));
+  wait = std::max(wait, absl::Seconds(outcome.retry_after_seconds()));
+  backoff.until = at + wait;
+}
+
 Change FoldOutcome(const v1::Record& record, std::optional<Object> object,
                    absl::Time at, Snapshot& snapshot) {
   const v1::Outcome& outcome = record.outcome();
@@ -202,6 +225,7 @@ Change FoldOutcome(const v1::Record& record, std::optional<Object> object,
   auto sent = snapshot.in_flight.find({outcome.decision(), outcome.effect()});
   if (sent != snapshot.in_flight.end()) {
     NoteRefusedPin(sent->second, outcome, snapshot);
+    NoteRate(sent->second, outcome, at, snapshot);
     snapshot.in_flight.erase(sent);
   }
   if (outcome.has_object()) {

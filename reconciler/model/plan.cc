@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "proto/check.h"
 #include "reconciler/model/effect.h"
@@ -40,12 +41,19 @@ Plan::Plan(const Snapshot& snapshot, absl::Time now)
 }
 
 // A set is frozen while an effect that names it, or a write to one of its
-// members or to its pod, is without outcome.
+// members or to its pod, is without outcome; and while its refused writes are
+// not to be tried again yet.
 void Plan::Freeze() {
   absl::btree_set<std::string> keys;
   for (const auto& [id, effect] : snapshot_.in_flight) {
     keys.insert(effect.set_key());
     written_.insert(effect.target().uid());
+  }
+  for (const auto& [key, backoff] : snapshot_.backoffs) {
+    if (backoff.until <= now_) continue;
+    keys.insert(key);
+    written_.insert(key);
+    WakeAt(backoff.until);
   }
   if (keys.empty()) return;
   for (size_t i = 0; i < states_.size(); ++i) {

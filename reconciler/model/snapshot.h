@@ -76,6 +76,13 @@ struct RefusedPin {
   std::string resource_version, message;
 };
 
+// How often in a row the writes of a set were refused, and when the next may
+// be tried: a conflict at once, the rest at a rate that falls to two a minute.
+struct Backoff {
+  int64_t refusals = 0;
+  absl::Time until = absl::InfinitePast();
+};
+
 // An effect by the sequence of its decision and its index there.
 using EffectId = std::pair<uint64_t, uint32_t>;
 
@@ -114,6 +121,8 @@ struct Snapshot {
 
   // Sent, or about to be, and not yet answered (rule C10).
   absl::btree_map<EffectId, v1::Effect> in_flight;
+  // By the key of the set, and by uid for objects of no set.
+  absl::btree_map<std::string, Backoff> backoffs;
   // By pod uid.
   absl::btree_map<std::string, KubeletRefusal> kubelet_refusals;
   // By pod uid.
