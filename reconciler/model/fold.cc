@@ -172,6 +172,7 @@ Change FoldDecision(const v1::Record& record, Snapshot& snapshot) {
   }
   for (const std::string& gone : decision.gone_sets()) {
     snapshot.explanations.erase(gone);
+    snapshot.backoffs.erase(gone);
   }
   // A shadow pass sends nothing, so nothing of it is assumed.
   if (record.role() != v1::LEADER) return Change::kNone;
@@ -202,7 +203,8 @@ void NoteRate(const v1::Effect& effect, const v1::Outcome& outcome,
   const std::string& key =
       effect.set_key().empty() ? effect.target().uid() : effect.set_key();
   if (outcome.kind() == v1::Outcome::APPLIED) {
-    snapshot.backoffs.erase(key);
+    // A Warning that is there already says nothing of the write behind it.
+    if (!effect.has_emit_warning()) snapshot.backoffs.erase(key);
     return;
   }
   if (outcome.kind() != v1::Outcome::REFUSED) return;

@@ -1,0 +1,19 @@
+// The one way a journal becomes a snapshot: live, in a replay, in an audit.
+
+#ifndef RECONCILER_RECORD_FOLD_H_
+#define RECONCILER_RECORD_FOLD_H_
+
+#include "proto/journal.pb.h"
+#include "reconciler/model/fold.h"
+#include "reconciler/model/snapshot.h"
+
+namespace gpubinder {
+
+// Decodes the object that the record holds, if it holds one, and folds the
+// record. Text that is no JSON object folds as nothing. Not thread-safe on
+// one snapshot. O(record + log objects).
+Change FoldRecord(const v1::Record& record, Snapshot& snapshot);
+
+}  // namespace gpubinder
+
+#endif  // RECONCILER_RECORD_FOLD_H_
