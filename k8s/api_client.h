@@ -40,7 +40,10 @@ struct ResourcePath {
 };
 
 // "/apis/gpu.cozystack.io/v1alpha1/namespaces/a/gpuclaims/c/status".
+// Each part is escaped, so that no name reaches another place.
 std::string PathText(const ResourcePath& path);
+// `text` as one path segment or query value.
+std::string EscapedForUrl(absl::string_view text);
 
 struct ListOptions {
   int limit = 500;  // a page; 0: all at once
@@ -69,6 +72,8 @@ struct ApiError {
 };
 // The error that a status of an ApiClient carries.
 ApiError ApiErrorOf(const absl::Status& status);
+// `status`, which is not OK, carrying `error` from now on.
+absl::Status WithApiError(absl::Status status, const ApiError& error);
 // Maps an answer that is no success to a status that carries `error`; `what`
 // is the call for the message ("patch pods a/p").
 absl::Status StatusOfApiError(const ApiError& error, absl::string_view what);
