@@ -19,10 +19,13 @@
 namespace gpubinder {
 namespace {
 
-// Effects that are sent one after the other.
+// Effects that are sent one after the other, and what waits for them.
 struct Chain {
   DecisionKey key;
   std::vector<std::pair<uint32_t, v1::Effect>> effects;
+  // Whether one that fails ends those behind it.
+  bool one_set = true;
+  std::vector<Chain> then;
 };
 
 struct Sent {
@@ -30,14 +33,24 @@ struct Sent {
   absl::Time at = absl::InfinitePast();  // when the last request went out
 };
 
+bool ProtectsClass(const v1::Effect& effect) {
+  return effect.has_add_finalizer() &&
+         effect.target().kind() == KindName(Kind::kGpuClass);
+}
+
+// A class gets its finalizer before the first binding of it goes out, so the
+// rest waits for those.
 std::vector<Chain> ChainsOf(const v1::Decision& decision,
                             const DecisionKey& key) {
   absl::btree_map<std::string, Chain> of_set;
+  Chain first{.key = key, .one_set = false};
   std::vector<Chain> chains;
   for (int i = 0; i < decision.effects_size(); ++i) {
     const v1::Effect& effect = decision.effects(i);
     const auto entry = std::make_pair(static_cast<uint32_t>(i), effect);
-    if (effect.set_key().empty()) {
+    if (ProtectsClass(effect)) {
+      first.effects.push_back(entry);
+    } else if (effect.set_key().empty()) {
       chains.push_back({.key = key, .effects = {entry}});
     } else {
       Chain& chain = of_set[effect.set_key()];
@@ -46,7 +59,11 @@ std::vector<Chain> ChainsOf(const v1::Decision& decision,
     }
   }
   for (auto& [name, chain] : of_set) chains.push_back(std::move(chain));
-  return chains;
+  if (first.effects.empty()) return chains;
+  first.then = std::move(chains);
+  std::vector<Chain> only;
+  only.push_back(std::move(first));
+  return only;
 }
 
 // The object of an answer as the journal keeps it; nothing for a kind that is
@@ -120,9 +137,13 @@ class Effector::Impl {
         chains_.pop_front();
       }
       Run(chain);
+      absl::MutexLock lock(&mutex_);
+      for (Chain& next : chain.then) chains_.push_back(std::move(next));
     }
   }
-  bool HasWork() const { return stopping_ || !chains_.empty(); }
+  bool HasWork() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return stopping_ || !chains_.empty();
+  }
 
   void Run(Chain& chain) {
     bool ended = false;
@@ -147,7 +168,7 @@ class Effector::Impl {
         versions[sent.outcome.object().uid()] =
             sent.outcome.object().resource_version();
       }
-      ended = sent.outcome.kind() != v1::Outcome::APPLIED;
+      ended = chain.one_set && sent.outcome.kind() != v1::Outcome::APPLIED;
       const bool unknown = sent.outcome.kind() == v1::Outcome::UNKNOWN;
       Report(chain.key, index, std::move(sent.outcome));
       if (unknown) ReadBack(effect, chain.key, index, sent.at);
@@ -208,8 +229,7 @@ class Effector::Impl {
     outcome.set_code(error.code);
     outcome.set_message(error.message.empty() ? std::string(status.message())
                                               : error.message);
-    outcome.set_retry_after_seconds(
-        absl::ToInt64Seconds(error.retry_after));
+    outcome.set_retry_after_seconds(absl::ToInt64Seconds(error.retry_after));
   }
 
   void Fail(const v1::Effect& effect, const absl::Status& status,

@@ -25,17 +25,15 @@ std::vector<std::string> LinesOf(const v1::Decision& decision) {
 
 }  // namespace
 
-std::string DiffOf(const v1::Decision& recorded,
-                   const v1::Decision& computed) {
+std::string DiffOf(const v1::Decision& recorded, const v1::Decision& computed) {
   const std::vector<std::string> old_lines = LinesOf(recorded);
   const std::vector<std::string> new_lines = LinesOf(computed);
   const size_t shorter = std::min(old_lines.size(), new_lines.size());
   size_t head = 0;
   while (head < shorter && old_lines[head] == new_lines[head]) ++head;
   size_t tail = 0;
-  while (tail < shorter - head &&
-         old_lines[old_lines.size() - 1 - tail] ==
-             new_lines[new_lines.size() - 1 - tail]) {
+  while (tail < shorter - head && old_lines[old_lines.size() - 1 - tail] ==
+                                      new_lines[new_lines.size() - 1 - tail]) {
     ++tail;
   }
   std::string diff;
@@ -49,8 +47,7 @@ std::string DiffOf(const v1::Decision& recorded,
     absl::StrAppend(&diff, "+ ", new_lines[i], "\n");
   }
   for (size_t i = 0; i < std::min(tail, kContext); ++i) {
-    absl::StrAppend(&diff, "  ", old_lines[old_lines.size() - tail + i],
-                    "\n");
+    absl::StrAppend(&diff, "  ", old_lines[old_lines.size() - tail + i], "\n");
   }
   return diff;
 }
@@ -60,8 +57,8 @@ absl::StatusOr<ReplayResult> Replay(const Journal& journal,
   ReplayResult result;
   Snapshot snapshot;
   absl::Time pass_time;
-  const absl::Status read = journal.Read(
-      journal.first_sequence(), [&](const v1::Record& record) {
+  const absl::Status read =
+      journal.Read(journal.first_sequence(), [&](const v1::Record& record) {
         ++result.records;
         if (options.on_record) options.on_record(record.sequence());
         if (record.has_pass_began()) {
@@ -72,8 +69,8 @@ absl::StatusOr<ReplayResult> Replay(const Journal& journal,
           ++result.skipped;
         } else if (record.has_decision()) {
           ++result.passes;
-          const v1::Decision computed = ToRecord(
-              RunPass(snapshot, pass_time), record.decision().pass());
+          const v1::Decision computed =
+              ToRecord(RunPass(snapshot, pass_time), record.decision().pass());
           if (computed.SerializeAsString() !=
               record.decision().SerializeAsString()) {
             result.differing_pass = record.sequence();

@@ -172,7 +172,7 @@ Change FoldDecision(const v1::Record& record, Snapshot& snapshot) {
   }
   for (const std::string& gone : decision.gone_sets()) {
     snapshot.explanations.erase(gone);
-    snapshot.backoffs.erase(gone);
+    snapshot.write_rates.erase(gone);
   }
   // A shadow pass sends nothing, so nothing of it is assumed.
   if (record.role() != v1::LEADER) return Change::kNone;
@@ -204,20 +204,20 @@ void NoteRate(const v1::Effect& effect, const v1::Outcome& outcome,
       effect.set_key().empty() ? effect.target().uid() : effect.set_key();
   if (outcome.kind() == v1::Outcome::APPLIED) {
     // A Warning that is there already says nothing of the write behind it.
-    if (!effect.has_emit_warning()) snapshot.backoffs.erase(key);
+    if (!effect.has_emit_warning()) snapshot.write_rates.erase(key);
     return;
   }
   if (outcome.kind() != v1::Outcome::REFUSED) return;
-  Backoff& backoff = snapshot.backoffs[key];
-  const bool conflict = outcome.code() == 409 && backoff.refusals == 0;
-  ++backoff.refusals;
-  const int64_t doublings = std::min<int64_t>(backoff.refusals - 1, 5);
+  WriteRate& rate = snapshot.write_rates[key];
+  const bool conflict = outcome.code() == 409 && rate.refusals == 0;
+  ++rate.refusals;
+  const int64_t doublings = std::min<int64_t>(rate.refusals - 1, 5);
   absl::Duration wait =
       conflict
           ? absl::ZeroDuration()
           : std::min(absl::Seconds(int64_t{1} << doublings), absl::Seconds(30));
   wait = std::max(wait, absl::Seconds(outcome.retry_after_seconds()));
-  backoff.until = at + wait;
+  rate.until = at + wait;
 }
 
 Change FoldOutcome(const v1::Record& record, std::optional<Object> object,

@@ -49,11 +49,11 @@ void Plan::Freeze() {
     keys.insert(effect.set_key());
     written_.insert(effect.target().uid());
   }
-  for (const auto& [key, backoff] : snapshot_.backoffs) {
-    if (backoff.until <= now_) continue;
+  for (const auto& [key, rate] : snapshot_.write_rates) {
+    if (rate.until <= now_) continue;
     keys.insert(key);
     written_.insert(key);
-    WakeAt(backoff.until);
+    WakeAt(rate.until);
   }
   if (keys.empty()) return;
   for (size_t i = 0; i < states_.size(); ++i) {

@@ -78,7 +78,7 @@ struct RefusedPin {
 
 // How often in a row the writes of a set were refused, and when the next may
 // be tried: a conflict at once, the rest at a rate that falls to two a minute.
-struct Backoff {
+struct WriteRate {
   int64_t refusals = 0;
   absl::Time until = absl::InfinitePast();
 };
@@ -122,7 +122,7 @@ struct Snapshot {
   // Sent, or about to be, and not yet answered (rule C10).
   absl::btree_map<EffectId, v1::Effect> in_flight;
   // By the key of the set, and by uid for objects of no set.
-  absl::btree_map<std::string, Backoff> backoffs;
+  absl::btree_map<std::string, WriteRate> write_rates;
   // By pod uid.
   absl::btree_map<std::string, KubeletRefusal> kubelet_refusals;
   // By pod uid.

@@ -1,0 +1,343 @@
+#include "reconciler/loop.h"
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_set.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "k8s/object_filter.h"
+#include "proto/check.h"
+#include "reconciler/effector.h"
+#include "reconciler/record_fold.h"
+#include "reconciler/watches.h"
+
+namespace gpubinder {
+namespace {
+
+v1::ObjectEvent::Type TypeOf(ReflectedEvent::Type type) {
+  switch (type) {
+    case ReflectedEvent::kListed:
+      return v1::ObjectEvent::LISTED;
+    case ReflectedEvent::kAdded:
+      return v1::ObjectEvent::ADDED;
+    case ReflectedEvent::kModified:
+      return v1::ObjectEvent::MODIFIED;
+    default:
+      return v1::ObjectEvent::DELETED;
+  }
+}
+
+// The record of a watch's event; nothing for an object that is not journaled.
+std::optional<v1::Record> RecordOf(ReflectedEvent event) {
+  v1::Record record;
+  const std::string kind(KindName(event.kind));
+  switch (event.type) {
+    case ReflectedEvent::kListBegan:
+      record.mutable_list_began()->set_kind(kind);
+      return record;
+    case ReflectedEvent::kListEnded:
+      record.mutable_list_ended()->set_kind(kind);
+      record.mutable_list_ended()->set_resource_version(event.resource_version);
+      return record;
+    case ReflectedEvent::kServed:
+    case ReflectedEvent::kNotServed:
+      record.mutable_kind_served()->set_kind(kind);
+      record.mutable_kind_served()->set_served(event.type ==
+                                               ReflectedEvent::kServed);
+      return record;
+    default:
+      break;
+  }
+  std::optional<std::string> json = FilterForJournal(event.kind, event.json);
+  if (!json.has_value()) return std::nullopt;
+  v1::ObjectEvent& object = *record.mutable_object();
+  object.set_type(TypeOf(event.type));
+  object.set_kind(kind);
+  object.set_namespace_(std::move(event.name_space));
+  object.set_name(std::move(event.name));
+  object.set_uid(std::move(event.uid));
+  object.set_resource_version(std::move(event.resource_version));
+  object.set_json(*std::move(json));
+  return record;
+}
+
+}  // namespace
+
+class Loop::Impl {
+ public:
+  Impl(LoopOptions options, Journal& journal, ApiClient& writes)
+      : options_(std::move(options)),
+        journal_(journal),
+        effector_({.request_timeout = options_.config.request_timeout,
+                   .may_write = options_.may_write,
+                   .on_outcome =
+                       [this](v1::Outcome outcome) {
+                         inbox_.Push(std::move(outcome));
+                       }},
+                  writes) {}
+
+  ~Impl() {
+    Stop();
+    watches_.reset();
+  }
+
+  absl::Status FoldJournal() {
+    absl::MutexLock lock(&mutex_);
+    if (journal_.last_sequence() == 0) return absl::OkStatus();
+    return journal_.Read(journal_.first_sequence(),
+                         [this](const v1::Record& record) {
+                           last_time_ = record.time_unix_nanos();
+                           FoldRecord(record, snapshot_);
+                           return true;
+                         });
+  }
+
+  void Start() {
+    inbox_.Push(options_.config);
+    thread_ = std::thread([this] { end_ = Main(); });
+  }
+
+  void Stop() {
+    inbox_.Close();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  absl::Status Wait() {
+    if (thread_.joinable()) thread_.join();
+    return end_;
+  }
+
+  void Push(News news) { inbox_.Push(std::move(news)); }
+
+  void WithSnapshot(const std::function<void(const Snapshot&)>& read) const {
+    absl::MutexLock lock(&mutex_);
+    read(snapshot_);
+  }
+
+  bool IsSettled() const {
+    absl::MutexLock lock(&mutex_);
+    return settled_ && snapshot_.in_flight.empty() && inbox_.empty();
+  }
+
+ private:
+  absl::Status Main() {
+    if (!journal_.opening_note().empty()) {
+      v1::Record note;
+      note.mutable_note()->set_text(journal_.opening_note());
+      std::vector<v1::Record> group = {std::move(note)};
+      absl::Status status = TakeIn(group);
+      if (!status.ok()) return status;
+    }
+    StartWatches();
+    while (true) {
+      std::vector<News> news = inbox_.Take(next_timer_);
+      if (inbox_.closed()) return journal_.Sync();
+      std::vector<v1::Record> group = RecordsOf(std::move(news));
+      if (options_.wall_clock() >= next_timer_) {
+        v1::Record fired;
+        fired.mutable_timer_fired()->set_due_unix_nanos(
+            absl::ToUnixNanos(next_timer_));
+        group.push_back(std::move(fired));
+        next_timer_ = absl::InfiniteFuture();
+      }
+      absl::Status status = TakeIn(group);
+      if (status.ok() && matters_ && awaited_.empty()) status = RunOne();
+      if (!status.ok()) {
+        inbox_.Close();
+        return status;
+      }
+    }
+  }
+
+  // Watches anew: their lists replace what is there, kind by kind, and no
+  // pass is run until all have come.
+  void StartWatches() {
+    inbox_.SetUnbounded(true);
+    watches_.reset();
+    inbox_.SetUnbounded(false);
+    const uint64_t generation = ++generation_;
+    for (int i = 0; i < kKinds; ++i) awaited_.insert(static_cast<Kind>(i));
+    watches_ = std::make_unique<Watches>(
+        options_.new_watch_client(),
+        [this, generation](ReflectedEvent event) {
+          inbox_.Push(WatchNews{generation, std::move(event)});
+        },
+        options_.on_trouble);
+  }
+
+  std::vector<v1::Record> RecordsOf(std::vector<News> news) {
+    std::vector<v1::Record> group;
+    for (News& item : news) {
+      if (auto* watch = std::get_if<WatchNews>(&item)) {
+        if (watch->generation != generation_) continue;
+        const ReflectedEvent::Type type = watch->event.type;
+        const Kind kind = watch->event.kind;
+        std::optional<v1::Record> record = RecordOf(std::move(watch->event));
+        if (record.has_value()) group.push_back(*std::move(record));
+        if (type == ReflectedEvent::kListEnded ||
+            type == ReflectedEvent::kNotServed) {
+          awaited_.erase(kind);
+        }
+      } else if (auto* outcome = std::get_if<v1::Outcome>(&item)) {
+        *group.emplace_back().mutable_outcome() = std::move(*outcome);
+      } else if (auto* lead = std::get_if<LeadershipNews>(&item)) {
+        Lead(*lead, group);
+      } else {
+        *group.emplace_back().mutable_config() =
+            ConfigRecord(std::get<Config>(item));
+      }
+    }
+    return group;
+  }
+
+  void Lead(const LeadershipNews& news, std::vector<v1::Record>& group) {
+    leading_ = news.leading;
+    epoch_ = news.epoch;
+    v1::Record record;
+    record.mutable_leadership()->set_leading(news.leading);
+    record.mutable_leadership()->set_holder(news.holder);
+    record.set_epoch(epoch_);
+    group.push_back(std::move(record));
+    if (leading_) StartWatches();
+  }
+
+  bool MayLead() const { return leading_ && !options_.config.observe; }
+
+  void Stamp(v1::Record& record) {
+    // It never runs backwards in a journal.
+    last_time_ = std::max(last_time_, absl::ToUnixNanos(options_.wall_clock()));
+    record.set_time_unix_nanos(last_time_);
+    record.set_boot_clock_nanos(options_.boot_clock_nanos());
+    record.set_epoch(epoch_);
+    record.set_role(MayLead() ? v1::LEADER : v1::SHADOW);
+    record.set_model_version(kModelVersion);
+    record.set_filter_version(kFilterVersion);
+  }
+
+  // Appends a group and folds it.
+  absl::Status TakeIn(std::vector<v1::Record>& group) {
+    if (group.empty()) return absl::OkStatus();
+    for (v1::Record& record : group) Stamp(record);
+    if (absl::Status s = journal_.Append(absl::MakeSpan(group)); !s.ok()) {
+      return s;
+    }
+    {
+      absl::MutexLock lock(&mutex_);
+      for (const v1::Record& record : group) {
+        if (FoldRecord(record, snapshot_) == Change::kMatters) {
+          matters_ = true;
+        }
+      }
+      settled_ = settled_ && !matters_;
+    }
+    for (const v1::Record& record : group) {
+      if (record.has_outcome()) options_.on_outcome(record);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RunOne() {
+    matters_ = false;
+    std::vector<v1::Record> group(2);
+    for (v1::Record& record : group) Stamp(record);
+    const uint64_t pass = journal_.last_sequence() + 1;
+    group[0].mutable_pass_began()->set_time_unix_nanos(last_time_);
+    group[0].mutable_pass_began()->set_through(journal_.last_sequence());
+    // Only this thread folds, so reading needs no lock.
+    const PassResult result =
+        RunPass(snapshot_, absl::FromUnixNanos(last_time_));
+    *group[1].mutable_decision() = ToRecord(result, pass);
+    if (absl::Status s = journal_.Append(absl::MakeSpan(group)); !s.ok()) {
+      return s;
+    }
+    BINDER_CHECK(group[0].sequence() == pass);
+    next_timer_ = result.next_timer;
+    const bool sends = MayLead() && !result.effects.empty();
+    if (sends) {
+      // Nothing leaves before the record that decided it is on disk.
+      if (absl::Status s = journal_.Sync(); !s.ok()) return s;
+    }
+    {
+      absl::MutexLock lock(&mutex_);
+      for (const v1::Record& record : group) FoldRecord(record, snapshot_);
+      settled_ = !sends;
+    }
+    options_.on_pass({result, group[1], snapshot_});
+    if (sends) {
+      effector_.Send(group[1].decision(), {.journal = journal_.uid(),
+                                           .epoch = epoch_,
+                                           .sequence = group[1].sequence()});
+    }
+    return absl::OkStatus();
+  }
+
+  const LoopOptions options_;
+  Journal& journal_;
+  Inbox inbox_;
+  std::thread thread_;
+  absl::Status end_;
+
+  // The snapshot is changed by the loop's thread alone, under the lock.
+  mutable absl::Mutex mutex_;
+  Snapshot snapshot_;
+  bool settled_ = false;
+
+  // The loop's thread only.
+  std::unique_ptr<Watches> watches_;
+  uint64_t generation_ = 0;
+  absl::btree_set<Kind> awaited_;
+  bool leading_ = false;
+  uint64_t epoch_ = 0;
+  int64_t last_time_ = 0;
+  bool matters_ = false;
+  absl::Time next_timer_ = absl::InfiniteFuture();
+
+  // Last: its threads push into the inbox.
+  Effector effector_;
+};
+
+Loop::Loop(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Loop::~Loop() = default;
+
+absl::StatusOr<std::unique_ptr<Loop>> Loop::Open(LoopOptions options,
+                                                 Journal& journal,
+                                                 ApiClient& writes) {
+  auto impl = std::make_unique<Impl>(std::move(options), journal, writes);
+  if (absl::Status s = impl->FoldJournal(); !s.ok()) return s;
+  return std::unique_ptr<Loop>(new Loop(std::move(impl)));
+}
+
+void Loop::Start() { impl_->Start(); }
+void Loop::Stop() { impl_->Stop(); }
+absl::Status Loop::Wait() { return impl_->Wait(); }
+void Loop::OnLeadership(LeadershipNews news) { impl_->Push(std::move(news)); }
+void Loop::OnConfig(Config config) { impl_->Push(std::move(config)); }
+
+void Loop::WithSnapshot(
+    const std::function<void(const Snapshot&)>& read) const {
+  impl_->WithSnapshot(read);
+}
+
+uint64_t Loop::HighestEpochSeen() const {
+  uint64_t highest = 0;
+  impl_->WithSnapshot([&](const Snapshot& snapshot) {
+    for (const auto& [key, row] : snapshot.claims().by_name()) {
+      const auto& decision = snapshot.claims()[row].decision;
+      if (decision.has_value()) highest = std::max(highest, decision->epoch);
+    }
+    for (const auto& [key, row] : snapshot.claim_sets().by_name()) {
+      const auto& decision = snapshot.claim_sets()[row].decision;
+      if (decision.has_value()) highest = std::max(highest, decision->epoch);
+    }
+    highest = std::max(highest, snapshot.epoch);
+  });
+  return highest;
+}
+
+bool Loop::IsSettled() const { return impl_->IsSettled(); }
+
+}  // namespace gpubinder
