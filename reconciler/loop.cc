@@ -145,6 +145,10 @@ class Loop::Impl {
         next_timer_ = absl::InfiniteFuture();
       }
       absl::Status status = TakeIn(group);
+      if (status.ok() && awaited_.empty() && !synced_) {
+        synced_ = true;
+        options_.on_synced();
+      }
       if (status.ok() && matters_ && awaited_.empty()) status = RunOne();
       if (!status.ok()) {
         inbox_.Close();
@@ -290,6 +294,7 @@ class Loop::Impl {
   std::unique_ptr<Watches> watches_;
   uint64_t generation_ = 0;
   absl::btree_set<Kind> awaited_;
+  bool synced_ = false;
   bool leading_ = false;
   uint64_t epoch_ = 0;
   int64_t last_time_ = 0;

@@ -47,6 +47,9 @@ struct LoopOptions {
   std::function<int64_t()> boot_clock_nanos;
   // Whether the lease still lets a write start. From any thread.
   std::function<bool()> may_write;
+  // The first complete lists of all kinds are folded. Once, on the loop's
+  // thread.
+  std::function<void()> on_synced;
   // Each finished pass, each outcome and each trouble of a watch. On the
   // loop's thread, but trouble on any.
   std::function<void(const FinishedPass&)> on_pass;
