@@ -246,7 +246,7 @@ void FieldReader::ForEach(
 
 void FieldReader::AddProblem(absl::string_view name,
                              absl::string_view message) const {
-  std::string path = absl::StrCat(Path(), name.empty() ? "" : Step(name));
+  std::string path = absl::StrCat(Path(), Step(name));
   if (!path.empty() && path.front() == '.') path.erase(0, 1);
   problems_->push_back({std::move(path), std::string(message)});
 }

@@ -68,7 +68,7 @@ class FieldReader {
   void ForEach(absl::string_view name,
                absl::FunctionRef<void(const FieldReader&)> visit) const;
 
-  // `name` empty: this object itself.
+  // About the field of that name.
   void AddProblem(absl::string_view name, absl::string_view message) const;
 
  private:

@@ -1,6 +1,7 @@
 #include "k8s/json_value.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -73,6 +74,12 @@ std::unique_ptr<JsonDocument::Parser> TakeParser() {
   return parser;
 }
 
+// Whether an int64 holds the same number: 2.0 is 2, as the API server has it.
+bool IsWhole(double number) {
+  constexpr double kLimit = 9223372036854775808.0;  // 2^63
+  return number >= -kLimit && number < kLimit && number == std::trunc(number);
+}
+
 std::string DoubleText(double number) {
   char buffer[64];
   const std::to_chars_result result =
@@ -115,7 +122,7 @@ void AppendScalar(const dom::element& element, std::string* out) {
     case dom::element_type::DOUBLE: {
       const std::string text = DoubleText(element.get_double().value_unsafe());
       absl::StrAppend(out, text);
-      // It was no integer to the reader, and must not become one.
+      // Written as a long integer, the next reader might not hold it.
       if (text.find_first_of(".e") == std::string::npos) *out += ".0";
       break;
     }
@@ -139,8 +146,11 @@ JsonValue::Type JsonValue::type() const {
     case dom::element_type::INT64:
       return Type::kInteger;
     case dom::element_type::UINT64:
-    case dom::element_type::DOUBLE:
       return Type::kNumber;
+    case dom::element_type::DOUBLE:
+      return IsWhole(JsonValueAccess::Open(*this).get_double().value_unsafe())
+                 ? Type::kInteger
+                 : Type::kNumber;
     case dom::element_type::STRING:
       return Type::kText;
     case dom::element_type::BOOL:
@@ -156,7 +166,11 @@ bool JsonValue::boolean() const {
 }
 
 int64_t JsonValue::integer() const {
-  return JsonValueAccess::Open(*this).get_int64().value_unsafe();
+  const dom::element element = JsonValueAccess::Open(*this);
+  if (element.type() == dom::element_type::DOUBLE) {
+    return static_cast<int64_t>(element.get_double().value_unsafe());
+  }
+  return element.get_int64().value_unsafe();
 }
 
 absl::string_view JsonValue::text() const {
@@ -165,9 +179,11 @@ absl::string_view JsonValue::text() const {
 
 std::string JsonValue::number_text() const {
   const dom::element element = JsonValueAccess::Open(*this);
-  std::string text;
-  if (element.is_double())
+  // Asked is_double(), an integer says yes too.
+  if (element.type() == dom::element_type::DOUBLE) {
     return DoubleText(element.get_double().value_unsafe());
+  }
+  std::string text;
   AppendScalar(element, &text);
   return text;
 }
@@ -187,8 +203,9 @@ JsonValue JsonValue::Field(absl::string_view name) const {
 
 void JsonValue::ForEachItem(absl::FunctionRef<void(JsonValue)> visit) const {
   if (type() != Type::kList) return;
-  for (const dom::element item :
-       JsonValueAccess::Open(*this).get_array().value_unsafe()) {
+  const dom::array list =
+      JsonValueAccess::Open(*this).get_array().value_unsafe();
+  for (const dom::element item : list) {
     visit(JsonValueAccess::Close(item));
   }
 }
@@ -196,8 +213,9 @@ void JsonValue::ForEachItem(absl::FunctionRef<void(JsonValue)> visit) const {
 void JsonValue::ForEachField(
     absl::FunctionRef<void(absl::string_view, JsonValue)> visit) const {
   if (type() != Type::kObject) return;
-  for (const dom::key_value_pair field :
-       JsonValueAccess::Open(*this).get_object().value_unsafe()) {
+  const dom::object object =
+      JsonValueAccess::Open(*this).get_object().value_unsafe();
+  for (const dom::key_value_pair field : object) {
     visit(AbslView(field.key), JsonValueAccess::Close(field.value));
   }
 }

@@ -27,7 +27,8 @@ namespace gpubinder {
 // texts it gives, as long as the document is.
 class JsonValue {
  public:
-  // null reads as absent. kInteger fits int64; kNumber is any other number.
+  // null reads as absent. kInteger fits int64, 2.0 too; kNumber is any other
+  // number.
   enum class Type { kAbsent, kBool, kInteger, kNumber, kText, kList, kObject };
 
   JsonValue() = default;  // absent

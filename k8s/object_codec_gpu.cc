@@ -41,7 +41,7 @@ void ReadFields(const FieldReader& root, GpuClass* gpu_class) {
   const FieldReader spec = root.Object("spec");
   spec.Read("resourceName", &gpu_class->resource_name);
   if (gpu_class->resource_name.empty()) {
-    root.AddProblem("spec.resourceName",
+    spec.AddProblem("resourceName",
                     "found no name, want that of an extended resource");
   }
   spec.ReadChoice("type", {"Passthrough", "VGPU"}, &gpu_class->type);
@@ -56,7 +56,7 @@ void ReadFields(const FieldReader& root, GpuClaim* claim) {
   const FieldReader spec = root.Object("spec");
   spec.Read("className", &claim->class_name);
   if (claim->class_name.empty()) {
-    root.AddProblem("spec.className", "found no name, want that of a GPUClass");
+    spec.AddProblem("className", "found no name, want that of a GPUClass");
   }
   spec.ReadWithin("count", 1, kMostUnits, &claim->units);
   const FieldReader status = root.Object("status");
