@@ -32,7 +32,10 @@ v1::ObjectEvent::Type TypeOf(ReflectedEvent::Type type) {
 }
 
 // The record of a watch's event; nothing for an object that is not journaled.
-std::optional<v1::Record> RecordOf(ReflectedEvent event) {
+// One that was and is of no concern any more (a pod that lost its label) is
+// gone for the journal.
+std::optional<v1::Record> RecordOf(ReflectedEvent event,
+                                   const Snapshot& snapshot) {
   v1::Record record;
   const std::string kind(KindName(event.kind));
   switch (event.type) {
@@ -53,15 +56,19 @@ std::optional<v1::Record> RecordOf(ReflectedEvent event) {
       break;
   }
   std::optional<std::string> json = FilterForJournal(event.kind, event.json);
-  if (!json.has_value()) return std::nullopt;
+  const bool known = event.kind == Kind::kPod &&
+                     event.type != ReflectedEvent::kListed &&
+                     snapshot.pods().FindUid(event.uid).has_value();
+  if (!json.has_value() && !known) return std::nullopt;
   v1::ObjectEvent& object = *record.mutable_object();
-  object.set_type(TypeOf(event.type));
+  object.set_type(json.has_value() ? TypeOf(event.type)
+                                   : v1::ObjectEvent::DELETED);
   object.set_kind(kind);
   object.set_namespace_(std::move(event.name_space));
   object.set_name(std::move(event.name));
   object.set_uid(std::move(event.uid));
   object.set_resource_version(std::move(event.resource_version));
-  object.set_json(*std::move(json));
+  if (json.has_value()) object.set_json(*std::move(json));
   return record;
 }
 
@@ -180,7 +187,8 @@ class Loop::Impl {
         if (watch->generation != generation_) continue;
         const ReflectedEvent::Type type = watch->event.type;
         const Kind kind = watch->event.kind;
-        std::optional<v1::Record> record = RecordOf(std::move(watch->event));
+        std::optional<v1::Record> record =
+            RecordOf(std::move(watch->event), snapshot_);
         if (record.has_value()) group.push_back(*std::move(record));
         if (type == ReflectedEvent::kListEnded ||
             type == ReflectedEvent::kNotServed) {
