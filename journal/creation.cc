@@ -18,7 +18,11 @@ namespace {
 absl::Status MakeDatabase(const DatabaseOptions& options,
                           const std::map<std::string, std::string>& meta) {
   // What an earlier, interrupted creation left.
-  if (absl::Status s = RemoveDatabase(options); !s.ok()) return s;
+  if (options.file_system
+          ->FileExists(options.path, rocksdb::IOOptions(), nullptr)
+          .ok()) {
+    if (absl::Status s = RemoveDatabase(options); !s.ok()) return s;
+  }
   const absl::StatusOr<std::unique_ptr<Database>> database =
       Database::Open(options);
   if (!database.ok()) return database.status();

@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "journal/storage_status.h"
-#include "proto/check.h"
 
 namespace gpubinder {
 namespace {

@@ -96,6 +96,18 @@ absl::StatusOr<std::string> JudgeTornTail(const Opening& opening,
                       "; what they held was never synced");
 }
 
+absl::Status Cut(rocksdb::FileSystem& files, const TornTail& torn) {
+  const rocksdb::IOOptions io;
+  std::unique_ptr<rocksdb::FSWritableFile> file;
+  rocksdb::IOStatus s = files.ReopenWritableFile(
+      torn.path, rocksdb::FileOptions(), &file, nullptr);
+  if (s.ok()) s = file->Truncate(torn.whole_bytes, io, nullptr);
+  if (s.ok()) s = file->Sync(io, nullptr);
+  if (s.ok()) s = file->Close(io, nullptr);
+  return FromStorage(s,
+                     absl::StrCat("cutting the torn end of '", torn.path, "'"));
+}
+
 absl::Status ReadCodec(const Opening& opening, OpenedJournal& opened,
                        absl::string_view cluster_uid) {
   absl::StatusOr<std::map<std::string, std::string>> meta =
@@ -199,15 +211,8 @@ absl::Status OpenExisting(const Opening& opening, const std::string& cluster,
     if (mode == DatabaseMode::kRead) {
       mode = DatabaseMode::kReadPastTornTail;
     } else {
-      // RocksDB refuses some torn ends, and its own open makes what is left
-      // durable, so this need not be synced.
-      const rocksdb::IOStatus cut =
-          opening.files->Truncate(scan->torn->path, scan->torn->whole_bytes,
-                                  rocksdb::IOOptions(), nullptr);
-      if (!cut.ok()) {
-        return FromStorage(cut, absl::StrCat("cutting the torn end of '",
-                                             scan->torn->path, "'"));
-      }
+      // RocksDB refuses some torn ends.
+      if (absl::Status s = Cut(*opening.files, *scan->torn); !s.ok()) return s;
     }
   }
   absl::StatusOr<std::unique_ptr<Database>> database =
@@ -258,7 +263,14 @@ absl::StatusOr<OpenedJournal> OpenForWriting(
                : absl::StatusOr<SyncedMark>(absl::DataLossError(
                      absl::StrCat("'", opening.database(), "' is missing")));
   }
-  if (absl::IsNotFound(mark.status())) mark = CreateJournal(options, files);
+  if (absl::IsNotFound(mark.status())) {
+    mark = CreateJournal(options, files);
+    // What is not there yet cannot be lost.
+    if (absl::IsDataLoss(mark.status())) {
+      return absl::FailedPreconditionError(mark.status().message());
+    }
+    if (!mark.ok()) return mark.status();
+  }
   if (!mark.ok()) return Diagnose(opening, "", mark.status());
   return Finish(opening, options.cluster_uid, *std::move(mark));
 }
