@@ -46,6 +46,8 @@ rocksdb::DBOptions ProcessOptions(const DatabaseOptions& options,
   o.max_bgerror_resume_count = 0;
   // Enough for the youngest tables; a journal has no point reads.
   o.max_open_files = 256;
+  // The default starts sixteen threads at each open.
+  o.max_file_opening_threads = 1;
   o.stats_dump_period_sec = 0;
   o.stats_persist_period_sec = 0;
   return o;

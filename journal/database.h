@@ -88,6 +88,9 @@ class Database {
 
   // For the test that reads the options back.
   rocksdb::DB& rocksdb() { return *db_; }
+  const std::vector<rocksdb::ColumnFamilyHandle*>& families() const {
+    return families_;
+  }
 
  private:
   Database();
