@@ -1,0 +1,18 @@
+// The JSON of the objects that make up a journal, as an API server sends them
+// and less what the filter removes. Words in @...@ are filled in by corpus.cc;
+// line breaks and indents are for the reader and taken out there.
+
+#ifndef JOURNAL_CORPUS_TEMPLATES_H_
+#define JOURNAL_CORPUS_TEMPLATES_H_
+
+namespace gpubinder {
+
+extern const char kClaimTemplate[];
+extern const char kClaimBoundStatus[];
+extern const char kLauncherTemplate[];
+extern const char kVmiTemplate[];
+extern const char kNodeTemplate[];
+
+}  // namespace gpubinder
+
+#endif  // JOURNAL_CORPUS_TEMPLATES_H_

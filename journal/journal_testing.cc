@@ -1,0 +1,110 @@
+#include "journal/journal_testing.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "proto/check.h"
+
+namespace gpubinder {
+namespace {
+
+std::string Base() {
+  if (access("/dev/shm", W_OK) == 0) return "/dev/shm";
+  const char* given = std::getenv("TEST_TMPDIR");
+  return given != nullptr ? given : "/tmp";
+}
+
+}  // namespace
+
+TestDirectory::TestDirectory() {
+  path_ = absl::StrCat(Base(), "/gpubinder_journal_XXXXXX");
+  BINDER_CHECK(mkdtemp(path_.data()) != nullptr);
+}
+
+TestDirectory::~TestDirectory() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string TestDirectory::New(absl::string_view name) {
+  return absl::StrCat(path_, "/", name, "_", ++made_);
+}
+
+JournalOptions TestOptions(const std::string& directory) {
+  JournalOptions options;
+  options.directory = directory;
+  options.random = [] { return 0x5e1f09ab00000000u; };
+  options.clock = [] { return absl::FromUnixSeconds(1'764'500'000); };
+  return options;
+}
+
+std::vector<v1::Record> Notes(uint64_t first, int count) {
+  std::vector<v1::Record> records(count);
+  for (v1::Record& record : records) {
+    record.set_time_unix_nanos(static_cast<int64_t>(1000 * first));
+    record.mutable_note()->set_text(absl::StrCat("note ", first++));
+  }
+  return records;
+}
+
+uint64_t NumberOf(const v1::Record& record) {
+  absl::string_view text = record.note().text();
+  uint64_t number = 0;
+  if (!absl::ConsumePrefix(&text, "note ")) return 0;
+  return absl::SimpleAtoi(text, &number) ? number : 0;
+}
+
+absl::StatusOr<std::vector<v1::Record>> ReadAll(const Journal& journal) {
+  std::vector<v1::Record> records;
+  const absl::Status s = journal.Read(1, [&](const v1::Record& record) {
+    records.push_back(record);
+    return true;
+  });
+  if (!s.ok()) return s;
+  return records;
+}
+
+void CopyDirectory(const std::string& from, const std::string& to) {
+  std::filesystem::copy(from, to, std::filesystem::copy_options::recursive);
+}
+
+std::vector<std::string> FilesUnder(const std::string& directory) {
+  std::vector<std::string> paths;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file()) paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::string FileText(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void WriteFile(const std::string& path, absl::string_view text) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+  out.close();
+  BINDER_CHECK(out.good());
+}
+
+std::string NewestLog(const std::string& directory) {
+  std::string newest;
+  for (const std::string& path : FilesUnder(directory)) {
+    if (absl::EndsWith(path, ".log") && !FileText(path).empty()) newest = path;
+  }
+  return newest;
+}
+
+}  // namespace gpubinder

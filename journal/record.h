@@ -1,0 +1,89 @@
+// One record as stored bytes: a small header, then the serialised v1::Record
+// compressed with a trained dictionary; and the digest that chains records.
+//
+//   1  version of this layout, 1
+//   2  dictionary id, little endian
+//   16 digest of the record before it
+//   4  first bytes of this record's own digest, as its checksum
+//   -  zstd frame of the v1::Record less sequence, previous_digest and
+//      journal_uid, which the key, this header and the meta family hold
+//
+// A record's digest is SHA-256 over its sequence (8 bytes, big endian) and all
+// of the above but the checksum, cut to 16 bytes; README.md says why.
+
+#ifndef JOURNAL_RECORD_H_
+#define JOURNAL_RECORD_H_
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "proto/journal.pb.h"
+
+namespace gpubinder {
+
+using Digest = std::array<char, 16>;
+
+inline constexpr uint64_t kMaxRecordBytes = 64 << 20;
+
+// 8 bytes, big endian, so that the table files sort by sequence.
+std::string SequenceKey(uint64_t sequence);
+// INVALID_ARGUMENT unless the key has 8 bytes.
+absl::StatusOr<uint64_t> SequenceOfKey(absl::string_view key);
+
+// What the first record names as its previous digest.
+Digest GenesisDigest(absl::string_view journal_uid);
+
+// SHA-256 of the parts, one after the other, cut to 16 bytes.
+Digest DigestOf(absl::string_view first, absl::string_view second,
+                absl::string_view third);
+
+// The parts of a stored value that can be checked without decompressing.
+struct RecordHeader {
+  Digest previous;
+  Digest own;
+};
+
+// Checks layout and checksum. DATA_LOSS says what is wrong; the caller adds
+// where.
+absl::StatusOr<RecordHeader> CheckStored(uint64_t sequence,
+                                         absl::string_view stored);
+
+struct EncodedRecord {
+  std::string stored;
+  Digest digest;
+};
+
+// Compresses and decompresses with the dictionaries of one journal. Encode is
+// for one thread at a time; Decode may be called from any number.
+class RecordCodec {
+ public:
+  // Dictionaries by id; `current` is the one that Encode uses and must be one
+  // of them. The texts are copied.
+  RecordCodec(const std::map<uint16_t, std::string>& dictionaries,
+              uint16_t current);
+  ~RecordCodec();
+
+  // Sets the record's sequence and previous_digest and clears its
+  // journal_uid. INVALID_ARGUMENT: over kMaxRecordBytes.
+  absl::StatusOr<EncodedRecord> Encode(uint64_t sequence,
+                                       const Digest& previous,
+                                       v1::Record& record);
+
+  // The inverse for a value that CheckStored has passed; journal_uid is left
+  // empty. DATA_LOSS: not what Encode made, or an unknown dictionary.
+  absl::Status Decode(absl::string_view stored, v1::Record& record) const;
+
+ private:
+  struct Zstd;
+  std::unique_ptr<Zstd> zstd_;
+};
+
+}  // namespace gpubinder
+
+#endif  // JOURNAL_RECORD_H_
