@@ -38,6 +38,10 @@ class WatchStream {
   // The next whole JSON line, newline included, in `line`. Waits up to `wait`
   // of real time for it; zero does not block. After kEnded nothing follows.
   virtual State Next(absl::Duration wait, std::string& line) = 0;
+  // A bookmark at the newest revision in `line`, when the watch asked for
+  // bookmarks and all before it was delivered. For pollers: a watch that
+  // waits gets its bookmarks from Next.
+  virtual bool TakeBookmark(std::string& line) = 0;
 };
 
 // A watch that was accepted has `watch` set; its response is the head only.
