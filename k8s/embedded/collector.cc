@@ -34,12 +34,11 @@ void Collector::Step() {
 
 void Collector::ReadEvents() {
   absl::MutexLock lock(&backend_.mutex);
-  const Store& store = backend_.store;
-  if (position_ < store.compacted()) {
+  if (position_ < backend_.store.compacted()) {
     Rescan();
     return;
   }
-  while (const StoreEvent* event = store.EventAfter(position_)) {
+  while (const StoreEvent* event = backend_.store.EventAfter(position_)) {
     position_ = event->revision;
     if (event->type != StoreEventType::kDeleted) {
       Note(event->key, *event->object);

@@ -243,12 +243,12 @@ ApiAnswer ListObjects(Backend& backend, const ObjectPlace& place,
   uint64_t revision = 0;
   {
     absl::MutexLock lock(&backend.mutex);
-    const Store& store = backend.store;
-    if (auto failed = ReadPage(target, store, page)) {
+    if (auto failed = ReadPage(target, backend.store, page)) {
       return {FailureResponse(*failed), nullptr};
     }
-    revision = page.revision == 0 ? store.revision() : page.revision;
-    all = store.ListAt(resource.QualifiedPlural(), place.name_space, revision);
+    revision = page.revision == 0 ? backend.store.revision() : page.revision;
+    all = backend.store.ListAt(resource.QualifiedPlural(), place.name_space,
+                               revision);
     if (!all.has_value() && !target.Query("continue").empty()) {
       // The answer carries a token that goes on at the newest version.
       ApiFailure expired = Expired(
@@ -256,7 +256,7 @@ ApiAnswer ListObjects(Backend& backend, const ObjectPlace& place,
           "list result. You can start a new list without the continue "
           "parameter, or use the continue token in this response to retrieve "
           "the remainder of the results.");
-      page.revision = store.revision();
+      page.revision = backend.store.revision();
       expired.continue_token = ContinueToken(page);
       return {FailureResponse(expired), nullptr};
     }
