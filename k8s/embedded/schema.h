@@ -1,0 +1,31 @@
+// A structural schema applied to a custom resource: prune, default, check.
+//
+// Known keywords: type, required, properties, additionalProperties, items,
+// enum, minimum, maximum, minLength, maxLength, maxItems, maxProperties,
+// default, x-kubernetes-preserve-unknown-fields, and of
+// x-kubernetes-validations the one rule "self == oldSelf".
+
+#ifndef K8S_EMBEDDED_SCHEMA_H_
+#define K8S_EMBEDDED_SCHEMA_H_
+
+#include <string>
+#include <vector>
+
+#include "k8s/embedded/api_failure.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace gpubinder {
+
+// Takes away the fields that the schema does not have and returns their paths
+// ("spec.zzz"); sets defaults. apiVersion, kind and metadata are left alone.
+std::vector<std::string> PruneAndDefault(const nlohmann::json& schema,
+                                         nlohmann::json& object);
+
+// What is wrong with `object`. `old` is null on create.
+FieldErrors CheckSchema(const nlohmann::json& schema,
+                        const nlohmann::json& object,
+                        const nlohmann::json& old);
+
+}  // namespace gpubinder
+
+#endif  // K8S_EMBEDDED_SCHEMA_H_
