@@ -96,7 +96,7 @@ absl::StatusOr<Effect> After(const Effect& effect, absl::string_view answer) {
                    " is no object with uid and resourceVersion"));
 }
 
-absl::StatusOr<std::optional<ApiRequest>> NextOfClaimSet(
+absl::StatusOr<std::optional<EffectRequest>> NextOfClaimSet(
     const Effect& effect, const DecisionKey& key, int done,
     absl::string_view answer) {
   const bool exists = !effect.target().uid().empty();
@@ -115,7 +115,7 @@ absl::StatusOr<std::optional<ApiRequest>> NextOfClaimSet(
                 : ClaimSetStatusRequest(*next, key);
 }
 
-ApiRequest OnlyRequest(const Effect& effect, const DecisionKey& key) {
+EffectRequest OnlyRequest(const Effect& effect, const DecisionKey& key) {
   switch (effect.write_case()) {
     case Effect::kCreateTemplateClaim:
       return CreateClaimRequest(effect);
@@ -152,7 +152,7 @@ ApiRequest OnlyRequest(const Effect& effect, const DecisionKey& key) {
 
 }  // namespace
 
-absl::StatusOr<std::optional<ApiRequest>> NextRequest(
+absl::StatusOr<std::optional<EffectRequest>> NextRequest(
     const Effect& effect, const DecisionKey& key, int done,
     absl::string_view answer) {
   if (absl::Status s = Check(effect); !s.ok()) return s;

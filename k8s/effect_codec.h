@@ -2,7 +2,7 @@
 //
 //   std::string answer;
 //   for (int done = 0;; ++done) {
-//     absl::StatusOr<std::optional<ApiRequest>> request =
+//     absl::StatusOr<std::optional<EffectRequest>> request =
 //         NextRequest(effect, key, done, answer);
 //     if (!request.ok()) ...;                    // a bug of the pass
 //     if (!request->has_value()) break;          // all of it is written
@@ -29,7 +29,7 @@
 
 namespace gpubinder {
 
-struct ApiRequest {
+struct EffectRequest {
   enum class Verb { kCreate, kPatch, kDelete };
   Verb verb = Verb::kCreate;
   ResourcePath path;                         // of a create: the collection
@@ -51,10 +51,9 @@ struct ApiRequest {
 // `key` becomes status.decision where the placement changes. Pure.
 // kInternal: the effect lacks what its kind needs (a precondition, the list to
 // write). kDataLoss: `answer` is no object with uid and version.
-absl::StatusOr<std::optional<ApiRequest>> NextRequest(const v1::Effect& effect,
-                                                      const DecisionKey& key,
-                                                      int done,
-                                                      absl::string_view answer);
+absl::StatusOr<std::optional<EffectRequest>> NextRequest(
+    const v1::Effect& effect, const DecisionKey& key, int done,
+    absl::string_view answer);
 
 // "BindClaim"; empty for an effect without a write.
 absl::string_view EffectKindName(const v1::Effect& effect);

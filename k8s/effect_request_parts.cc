@@ -12,7 +12,7 @@ namespace gpubinder {
 namespace {
 
 using Json = nlohmann::json;
-using Verb = ApiRequest::Verb;
+using Verb = EffectRequest::Verb;
 using v1::Target;
 
 ResourcePath PathOf(const Target& target, absl::string_view subresource) {
@@ -40,14 +40,14 @@ ResourcePath CollectionOf(const Target& target) {
   return path;
 }
 
-ApiRequest CreateRequest(const Target& target, const Json& body) {
+EffectRequest CreateRequest(const Target& target, const Json& body) {
   return {.verb = Verb::kCreate,
           .path = CollectionOf(target),
           .body = JsonText(body)};
 }
 
-ApiRequest MergePatch(const Target& target, absl::string_view subresource,
-                      Json body) {
+EffectRequest MergePatch(const Target& target, absl::string_view subresource,
+                         Json body) {
   body["metadata"]["uid"] = target.uid();
   body["metadata"]["resourceVersion"] = target.resource_version();
   return {.verb = Verb::kPatch,
@@ -56,19 +56,20 @@ ApiRequest MergePatch(const Target& target, absl::string_view subresource,
           .body = JsonText(body)};
 }
 
-ApiRequest StatusPatch(const Target& target, Json status) {
+EffectRequest StatusPatch(const Target& target, Json status) {
   return MergePatch(target, "status", {{"status", std::move(status)}});
 }
 
-ApiRequest JsonPatchRequest(const Target& target, absl::string_view subresource,
-                            const Json& operations) {
+EffectRequest JsonPatchRequest(const Target& target,
+                               absl::string_view subresource,
+                               const Json& operations) {
   return {.verb = Verb::kPatch,
           .path = PathOf(target, subresource),
           .patch_type = PatchType::kJson,
           .body = JsonText(operations)};
 }
 
-ApiRequest DeleteRequest(const Target& target) {
+EffectRequest DeleteRequest(const Target& target) {
   Json preconditions = {{"uid", target.uid()}};
   if (!target.resource_version().empty()) {
     preconditions["resourceVersion"] = target.resource_version();

@@ -19,42 +19,45 @@ inline constexpr char kGpuApiVersion[] = "gpu.cozystack.io/v1alpha1";
 // Where objects of the target's kind are; an empty plural for a kind that is
 // not written.
 ResourcePath CollectionOf(const v1::Target& target);
-ApiRequest CreateRequest(const v1::Target& target, const nlohmann::json& body);
+EffectRequest CreateRequest(const v1::Target& target,
+                            const nlohmann::json& body);
 // Adds uid and version to `body`.
-ApiRequest MergePatch(const v1::Target& target, absl::string_view subresource,
-                      nlohmann::json body);
-ApiRequest StatusPatch(const v1::Target& target, nlohmann::json status);
-ApiRequest JsonPatchRequest(const v1::Target& target,
-                            absl::string_view subresource,
-                            const nlohmann::json& operations);
-ApiRequest DeleteRequest(const v1::Target& target);
+EffectRequest MergePatch(const v1::Target& target,
+                         absl::string_view subresource, nlohmann::json body);
+EffectRequest StatusPatch(const v1::Target& target, nlohmann::json status);
+EffectRequest JsonPatchRequest(const v1::Target& target,
+                               absl::string_view subresource,
+                               const nlohmann::json& operations);
+EffectRequest DeleteRequest(const v1::Target& target);
 // The list of the one owner.
 nlohmann::json OwnerReferences(const v1::OwnerReference& owner);
 
 // effect_requests_gpu.cc: claims, classes and sets.
-ApiRequest CreateClaimRequest(const v1::Effect& effect);
-ApiRequest BindClaimRequest(const v1::Effect& effect, const DecisionKey& key);
-ApiRequest LoseClaimRequest(const v1::Effect& effect, const DecisionKey& key);
-ApiRequest RecordRejectionRequest(const v1::Effect& effect);
-ApiRequest AttachClaimRequest(const v1::Effect& effect);
-ApiRequest ReleaseClaimRequest(const v1::Effect& effect);
-ApiRequest SetConditionRequest(const v1::Effect& effect);
+EffectRequest CreateClaimRequest(const v1::Effect& effect);
+EffectRequest BindClaimRequest(const v1::Effect& effect,
+                               const DecisionKey& key);
+EffectRequest LoseClaimRequest(const v1::Effect& effect,
+                               const DecisionKey& key);
+EffectRequest RecordRejectionRequest(const v1::Effect& effect);
+EffectRequest AttachClaimRequest(const v1::Effect& effect);
+EffectRequest ReleaseClaimRequest(const v1::Effect& effect);
+EffectRequest SetConditionRequest(const v1::Effect& effect);
 // The two halves of WriteClaimSet: what status is not, and status. The first
 // creates the set when the target has no uid. Whether there is such a half:
 bool HasClaimSetSpec(const v1::Effect& effect);
 bool HasClaimSetStatus(const v1::Effect& effect);
-ApiRequest ClaimSetSpecRequest(const v1::Effect& effect);
-ApiRequest ClaimSetStatusRequest(const v1::Effect& effect,
-                                 const DecisionKey& key);
+EffectRequest ClaimSetSpecRequest(const v1::Effect& effect);
+EffectRequest ClaimSetStatusRequest(const v1::Effect& effect,
+                                    const DecisionKey& key);
 
 // effect_requests_core.cc: everybody else's objects.
-ApiRequest PinPodRequest(const v1::Effect& effect);
-ApiRequest RestartVmRequest(const v1::Effect& effect);
-ApiRequest EmitWarningRequest(const v1::Effect& effect);
-ApiRequest WriteUsageRecordRequest(const v1::Effect& effect);
-ApiRequest AddFinalizerRequest(const v1::Effect& effect);
-ApiRequest RemoveFinalizerRequest(const v1::Effect& effect);
-ApiRequest WriteSettingsRequest(const v1::Effect& effect);
+EffectRequest PinPodRequest(const v1::Effect& effect);
+EffectRequest RestartVmRequest(const v1::Effect& effect);
+EffectRequest EmitWarningRequest(const v1::Effect& effect);
+EffectRequest WriteUsageRecordRequest(const v1::Effect& effect);
+EffectRequest AddFinalizerRequest(const v1::Effect& effect);
+EffectRequest RemoveFinalizerRequest(const v1::Effect& effect);
+EffectRequest WriteSettingsRequest(const v1::Effect& effect);
 
 }  // namespace gpubinder
 

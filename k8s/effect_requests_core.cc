@@ -11,13 +11,13 @@ namespace gpubinder {
 namespace {
 
 using Json = nlohmann::json;
-using Verb = ApiRequest::Verb;
+using Verb = EffectRequest::Verb;
 using v1::Effect;
 using v1::Target;
 
 }  // namespace
 
-ApiRequest PinPodRequest(const Effect& effect) {
+EffectRequest PinPodRequest(const Effect& effect) {
   return JsonPatchRequest(effect.target(), "",
                           PinPatch(effect.target(), effect.pin_pod()));
 }
@@ -25,7 +25,7 @@ ApiRequest PinPodRequest(const Effect& effect) {
 // Bound to the version of the VM and to the VMI by its uid: KubeVirt drops
 // requests that name another VMI, so it can be repeated. It goes by `test`, as
 // KubeVirt's own restart does.
-ApiRequest RestartVmRequest(const Effect& effect) {
+EffectRequest RestartVmRequest(const Effect& effect) {
   const Target& vm = effect.target();
   const std::string& vmi_uid = effect.restart_vm().vmi_uid();
   return JsonPatchRequest(
@@ -42,7 +42,7 @@ ApiRequest RestartVmRequest(const Effect& effect) {
 
 // The old form of Event: the server checks eventTime and its companions only
 // where eventTime is set.
-ApiRequest EmitWarningRequest(const Effect& effect) {
+EffectRequest EmitWarningRequest(const Effect& effect) {
   const v1::EmitWarning& write = effect.emit_warning();
   const Target& vmi = effect.target();
   const std::string time = TimestampText(write.time_unix_seconds());
@@ -71,7 +71,7 @@ ApiRequest EmitWarningRequest(const Effect& effect) {
 }
 
 // A usage record has no status subresource.
-ApiRequest WriteUsageRecordRequest(const Effect& effect) {
+EffectRequest WriteUsageRecordRequest(const Effect& effect) {
   const v1::WriteUsageRecord& write = effect.write_usage_record();
   const Target& record = effect.target();
   Json status = {
@@ -95,7 +95,7 @@ ApiRequest WriteUsageRecordRequest(const Effect& effect) {
                         {"status", std::move(status)}});
 }
 
-ApiRequest AddFinalizerRequest(const Effect& effect) {
+EffectRequest AddFinalizerRequest(const Effect& effect) {
   const v1::AddFinalizer& write = effect.add_finalizer();
   Json patch = GuardedPatch(effect.target());
   if (write.list_absent()) {
@@ -110,7 +110,7 @@ ApiRequest AddFinalizerRequest(const Effect& effect) {
   return JsonPatchRequest(effect.target(), "", patch);
 }
 
-ApiRequest RemoveFinalizerRequest(const Effect& effect) {
+EffectRequest RemoveFinalizerRequest(const Effect& effect) {
   const v1::RemoveFinalizer& write = effect.remove_finalizer();
   const std::string path = absl::StrCat("/metadata/finalizers/", write.index());
   Json patch = GuardedPatch(effect.target());
@@ -120,7 +120,7 @@ ApiRequest RemoveFinalizerRequest(const Effect& effect) {
   return JsonPatchRequest(effect.target(), "", patch);
 }
 
-ApiRequest WriteSettingsRequest(const Effect& effect) {
+EffectRequest WriteSettingsRequest(const Effect& effect) {
   const v1::WriteSettings& write = effect.write_settings();
   const Target& settings = effect.target();
   Json body = {{"data",

@@ -82,7 +82,7 @@ Json ClaimSetStatus(const v1::WriteClaimSet& write) {
 
 }  // namespace
 
-ApiRequest CreateClaimRequest(const Effect& effect) {
+EffectRequest CreateClaimRequest(const Effect& effect) {
   const v1::CreateTemplateClaim& write = effect.create_template_claim();
   return CreateRequest(
       effect.target(),
@@ -98,7 +98,7 @@ ApiRequest CreateClaimRequest(const Effect& effect) {
         {{"className", write.class_name()}, {"count", write.count()}}}});
 }
 
-ApiRequest BindClaimRequest(const Effect& effect, const DecisionKey& key) {
+EffectRequest BindClaimRequest(const Effect& effect, const DecisionKey& key) {
   const v1::BindClaim& write = effect.bind_claim();
   Json status = {{"phase", "Bound"},
                  {"nodeName", write.node_name()},
@@ -112,7 +112,7 @@ ApiRequest BindClaimRequest(const Effect& effect, const DecisionKey& key) {
 }
 
 // The claim keeps its resourceName: in budgets it still counts.
-ApiRequest LoseClaimRequest(const Effect& effect, const DecisionKey& key) {
+EffectRequest LoseClaimRequest(const Effect& effect, const DecisionKey& key) {
   const v1::LoseClaim& write = effect.lose_claim();
   Json status = {{"phase", "Lost"},
                  {"nodeName", nullptr},
@@ -124,7 +124,7 @@ ApiRequest LoseClaimRequest(const Effect& effect, const DecisionKey& key) {
   return StatusPatch(effect.target(), std::move(status));
 }
 
-ApiRequest RecordRejectionRequest(const Effect& effect) {
+EffectRequest RecordRejectionRequest(const Effect& effect) {
   Json list = Json::array();
   for (const v1::RejectionEntry& entry : effect.record_rejection().list()) {
     list.push_back(RejectionJson(entry));
@@ -132,7 +132,7 @@ ApiRequest RecordRejectionRequest(const Effect& effect) {
   return StatusPatch(effect.target(), {{"rejectedNodes", std::move(list)}});
 }
 
-ApiRequest AttachClaimRequest(const Effect& effect) {
+EffectRequest AttachClaimRequest(const Effect& effect) {
   const v1::AttachClaim& write = effect.attach_claim();
   return StatusPatch(
       effect.target(),
@@ -142,11 +142,11 @@ ApiRequest AttachClaimRequest(const Effect& effect) {
          {"since", TimestampText(write.since_unix_seconds())}}}});
 }
 
-ApiRequest ReleaseClaimRequest(const Effect& effect) {
+EffectRequest ReleaseClaimRequest(const Effect& effect) {
   return StatusPatch(effect.target(), {{"attachedTo", nullptr}});
 }
 
-ApiRequest SetConditionRequest(const Effect& effect) {
+EffectRequest SetConditionRequest(const Effect& effect) {
   return StatusPatch(
       effect.target(),
       {{"conditions", ConditionsJson(effect.set_condition().conditions())}});
@@ -162,7 +162,7 @@ bool HasClaimSetStatus(const Effect& effect) {
   return !ClaimSetStatus(effect.write_claim_set()).empty();
 }
 
-ApiRequest ClaimSetSpecRequest(const Effect& effect) {
+EffectRequest ClaimSetSpecRequest(const Effect& effect) {
   const v1::WriteClaimSet& write = effect.write_claim_set();
   const Target& set = effect.target();
   Json body = Json::object();
@@ -180,7 +180,8 @@ ApiRequest ClaimSetSpecRequest(const Effect& effect) {
   return CreateRequest(set, body);
 }
 
-ApiRequest ClaimSetStatusRequest(const Effect& effect, const DecisionKey& key) {
+EffectRequest ClaimSetStatusRequest(const Effect& effect,
+                                    const DecisionKey& key) {
   Json status = ClaimSetStatus(effect.write_claim_set());
   status["decision"] = DecisionJson(key);
   return StatusPatch(effect.target(), std::move(status));

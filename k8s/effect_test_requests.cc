@@ -19,20 +19,20 @@ v1::Effect EffectOf(const std::string& text) {
   return effect;
 }
 
-SentRequest SentOf(const ApiRequest& request) {
+SentRequest SentOf(const EffectRequest& request) {
   const ResourcePath& at = request.path;
   SentRequest sent;
   sent.path = at.group + "/" + at.version + "/" + at.plural + " " +
               at.name_space + " " + at.name + " " + at.subresource;
   sent.body = nlohmann::json::parse(request.body);
   switch (request.verb) {
-    case ApiRequest::Verb::kCreate:
+    case EffectRequest::Verb::kCreate:
       sent.verb = "create";
       break;
-    case ApiRequest::Verb::kDelete:
+    case EffectRequest::Verb::kDelete:
       sent.verb = "delete";
       break;
-    case ApiRequest::Verb::kPatch:
+    case EffectRequest::Verb::kPatch:
       sent.verb = request.patch_type == PatchType::kMerge ? "merge" : "json";
   }
   return sent;

@@ -22,7 +22,7 @@ struct SentRequest {
   std::string path;  // "group/version/plural namespace name subresource"
   nlohmann::json body;
 };
-SentRequest SentOf(const ApiRequest& request);
+SentRequest SentOf(const EffectRequest& request);
 
 // The only request of the effect.
 SentRequest OnlyRequestOf(const std::string& text);

@@ -43,9 +43,8 @@ class Binder::Impl {
     if (!journal.ok()) return journal.status();
     journal_ = *std::move(journal);
     leader_ = std::make_unique<Leader>(
-        options_.config,
-        absl::StrCat(options_.pod_name, "_", journal_->uid()), *lease_client_,
-        SystemClocks());
+        options_.config, absl::StrCat(options_.pod_name, "_", journal_->uid()),
+        *lease_client_, SystemClocks());
     absl::StatusOr<std::unique_ptr<Loop>> loop =
         Loop::Open(LoopWiring(), *journal_, *writes_);
     if (!loop.ok()) return loop.status();
@@ -64,7 +63,7 @@ class Binder::Impl {
     if (loop_ == nullptr || stopped_) return;
     stopped_ = true;
     loop_->Stop();
-    loop_.reset();  // waits for the answers of writes under way
+    loop_.reset();                  // waits for the answers of writes under way
     leader_->Stop().IgnoreError();  // another waits the lease out, then
     writes_->Stop();
   }

@@ -179,7 +179,7 @@ class Effector::Impl {
     Sent sent;
     std::string answer;
     for (int done = 0;; ++done) {
-      const absl::StatusOr<std::optional<ApiRequest>> request =
+      const absl::StatusOr<std::optional<EffectRequest>> request =
           NextRequest(effect, key, done, answer);
       if (!request.ok()) {
         Refuse(request.status(), sent.outcome);
@@ -208,15 +208,15 @@ class Effector::Impl {
     return sent;
   }
 
-  absl::StatusOr<std::string> Call(const ApiRequest& request) {
+  absl::StatusOr<std::string> Call(const EffectRequest& request) {
     switch (request.verb) {
-      case ApiRequest::Verb::kCreate:
+      case EffectRequest::Verb::kCreate:
         return client_.Create(request.path, request.body,
                               options_.request_timeout);
-      case ApiRequest::Verb::kPatch:
+      case EffectRequest::Verb::kPatch:
         return client_.Patch(request.path, request.patch_type, request.body,
                              options_.request_timeout);
-      case ApiRequest::Verb::kDelete:
+      case EffectRequest::Verb::kDelete:
         return client_.Delete(request.path, request.body,
                               options_.request_timeout);
     }
