@@ -20,7 +20,8 @@ struct Choice {
 // Among the nodes that accept the set whole: fewest members to move, then the
 // fullest (fewest free units of the set's resources after placing, summed),
 // then by name. O(nodes x what the demand asks).
-Choice ChooseNode(const ClaimSet& set, const Demand& demand, const Plan& plan);
+// Without a node the plan wakes when the first rejection lapses.
+Choice ChooseNode(const ClaimSet& set, const Demand& demand, Plan& plan);
 
 // The set without the members that `keep` says no to: the parts of it a rule
 // speaks of.

@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "reconciler/model/invariants.h"
+#include "reconciler/model/testing/scenario_runner.h"
+
+namespace gpubinder {
+namespace {
+
+std::vector<std::string> Sorted(const v1::Decision& decision) {
+  std::vector<std::string> texts;
+  for (const v1::Effect& effect : decision.effects()) {
+    texts.push_back(effect.ShortDebugString());
+  }
+  for (const v1::Explanation& explanation : decision.explanations()) {
+    texts.push_back(explanation.ShortDebugString());
+  }
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+// Every object of the snapshot, the last by name first.
+std::vector<Object> Backwards(const Snapshot& snapshot) {
+  std::vector<Object> objects;
+  std::apply(
+      [&](const auto&... tables) {
+        auto add = [&](const auto& table) {
+          for (const auto& [key, row] : table.by_name()) {
+            objects.emplace_back(table[row]);
+          }
+        };
+        (add(tables), ...);
+      },
+      snapshot.tables);
+  std::reverse(objects.begin(), objects.end());
+  return objects;
+}
+
+}  // namespace
+
+void ScenarioRunner::CheckPass(const PassResult& result,
+                               const v1::Decision& decision) {
+  for (const std::string& broken : BrokenInvariants(snapshot_, result)) {
+    Fail(absl::StrCat("inv: ", broken));
+  }
+  CheckReplay(decision);
+  CheckOrder(decision);
+}
+
+void ScenarioRunner::CheckReplay(const v1::Decision& decision) {
+  Snapshot replayed;
+  for (const auto& [record, object] : journal_) {
+    Fold(record, object, replayed);
+  }
+  const v1::Decision again = ToRecord(RunPass(replayed, now_), decision.pass());
+  if (again.SerializeAsString() != decision.SerializeAsString()) {
+    Fail("the same records decide otherwise when they are folded again");
+  }
+}
+
+// Names get other numbers and rows other places; what is remembered beside
+// the objects stays.
+void ScenarioRunner::CheckOrder(const v1::Decision& decision) {
+  Snapshot other;
+  for (const Object& object : Backwards(snapshot_)) {
+    const ObjectMeta& meta = MetaOf(object);
+    v1::Record record;
+    v1::ObjectEvent& event = *record.mutable_object();
+    event.set_type(v1::ObjectEvent::ADDED);
+    event.set_kind(std::string(KindName(KindOf(object))));
+    event.set_namespace_(meta.name_space);
+    event.set_name(meta.name);
+    event.set_uid(meta.uid);
+    record.set_time_unix_nanos(absl::ToUnixNanos(now_));
+    Fold(record, object, other);
+  }
+  for (const std::string& name : snapshot_.config.extra_resource_names) {
+    other.names.Intern(name);
+  }
+  // A name that only a booking still tells was interned by it.
+  other.kinds = snapshot_.kinds;
+  other.in_flight = snapshot_.in_flight;
+  other.kubelet_refusals = snapshot_.kubelet_refusals;
+  other.refused_pins = snapshot_.refused_pins;
+  other.refused_since = snapshot_.refused_since;
+  other.attached_since = snapshot_.attached_since;
+  other.gone_since = snapshot_.gone_since;
+  other.explanations = snapshot_.explanations;
+  other.config = snapshot_.config;
+  other.journal_uid = snapshot_.journal_uid;
+  other.epoch = snapshot_.epoch;
+  other.sequence = snapshot_.sequence;
+  const v1::Decision again = ToRecord(RunPass(other, now_), decision.pass());
+  if (Sorted(again) != Sorted(decision)) {
+    Fail("the order in which objects arrived changes the decision");
+  }
+}
+
+}  // namespace gpubinder

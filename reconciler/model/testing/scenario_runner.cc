@@ -1,0 +1,414 @@
+#include "reconciler/model/testing/scenario_runner.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "reconciler/model/reason.h"
+#include "reconciler/model/testing/scenario_objects.h"
+#include "reconciler/model/testing/scenario_print.h"
+
+namespace gpubinder {
+namespace {
+
+constexpr int kMostPasses = 20;
+
+v1::ObjectEvent EventOf(v1::ObjectEvent::Type type, const Object& object) {
+  const ObjectMeta& meta = MetaOf(object);
+  v1::ObjectEvent event;
+  event.set_type(type);
+  event.set_kind(std::string(KindName(KindOf(object))));
+  event.set_namespace_(meta.name_space);
+  event.set_name(meta.name);
+  event.set_uid(meta.uid);
+  event.set_resource_version(meta.resource_version);
+  return event;
+}
+
+}  // namespace
+
+ScenarioRunner::ScenarioRunner() : now_(absl::FromUnixSeconds(1767225600)) {}
+
+std::vector<std::string> ScenarioRunner::Run(absl::string_view command) {
+  Words words(command);
+  std::string verb = words.Next().value_or("");
+  const bool seen = verb != "unseen";
+  if (!seen) verb = words.Next().value_or("");
+  std::vector<std::string> output = RunVerb(verb, words, seen);
+  if (!words.Rest().empty()) {
+    Fail(absl::StrCat("not understood: ", words.Rest(), " in: ", command));
+  }
+  return output;
+}
+
+std::vector<std::string> ScenarioRunner::RunVerb(const std::string& verb,
+                                                 Words& words, bool seen) {
+  if (const std::optional<Kind> kind = KindOfCommand(verb)) {
+    DescribeObject(*kind, words, seen);
+  } else if (verb == "delete" || verb == "gone") {
+    RemoveObject(words, seen, verb == "gone");
+  } else if (verb == "config") {
+    ReadConfig(words, config_);
+    if (started_) {
+      v1::Record record;
+      *record.mutable_config() = ConfigRecord(config_);
+      Tell(std::move(record));
+    }
+  } else if (verb == "advance") {
+    absl::Duration step;
+    if (!absl::ParseDuration(words.Next().value_or(""), &step)) {
+      Fail("advance takes a duration");
+    }
+    now_ += step;
+  } else if (verb == "serve" || verb == "unserve") {
+    Serve(verb == "serve", words);
+  } else if (verb == "relist") {
+    Relist(KindOfCommand(words.Next().value_or("")).value_or(Kind::kNode));
+  } else if (verb == "pass") {
+    return RunPassNow();
+  } else if (verb == "settle") {
+    return Settle();
+  } else if (verb == "apply") {
+    return Apply(ReadFates(words));
+  } else if (verb == "readback") {
+    return ReadBack();
+  } else if (verb == "crash-after") {
+    CrashAfter(static_cast<uint32_t>(NumberOf(words.Next().value_or("0"))));
+  } else if (verb == "explain") {
+    return Explain(words.Next().value_or(""));
+  } else if (verb == "timer") {
+    return Timer();
+  } else if (verb == "show") {
+    return Show(words);
+  } else {
+    Fail(absl::StrCat("no such command: ", verb));
+  }
+  return {};
+}
+
+void ScenarioRunner::Serve(bool served, Words& words) {
+  const std::optional<Kind> kind = KindOfCommand(words.Next().value_or(""));
+  if (!kind.has_value()) return Fail("no such kind");
+  if (served) {
+    unserved_.erase(*kind);
+  } else {
+    unserved_.insert(*kind);
+  }
+  if (!started_) return;
+  v1::Record record;
+  record.mutable_kind_served()->set_kind(std::string(KindName(*kind)));
+  record.mutable_kind_served()->set_served(served);
+  Tell(std::move(record));
+  if (served) Relist(*kind);
+}
+
+void ScenarioRunner::DescribeObject(Kind kind, Words& words, bool seen) {
+  const bool unlisted = words.TakeFlag("unlisted");
+  const std::string name = words.Next().value_or("");
+  Object object = Describe(kind, name, server_, now_, words);
+  PutAndTell(object, seen);
+  const auto [space, short_name] = NameOf(kind, name);
+  const Object* stored = server_.Find(kind, space, short_name);
+  const Pod* pod = std::get_if<Pod>(stored);
+  if (pod == nullptr || unlisted || pod->meta.owners.empty()) return;
+  const Object* vmi = server_.Find(Kind::kVirtualMachineInstance, space,
+                                   pod->meta.owners[0].name);
+  if (vmi == nullptr || MetaOf(*vmi).uid != pod->meta.owners[0].uid) return;
+  VirtualMachineInstance listing = std::get<VirtualMachineInstance>(*vmi);
+  ListPod(*pod, listing);
+  if (listing != std::get<VirtualMachineInstance>(*vmi)) {
+    PutAndTell(listing, seen);
+  }
+}
+
+void ScenarioRunner::PutAndTell(Object object, bool seen) {
+  const Object& stored = server_.Put(std::move(object));
+  if (started_ && seen) TellObject(v1::ObjectEvent::MODIFIED, stored);
+}
+
+void ScenarioRunner::RemoveObject(Words& words, bool seen, bool at_once) {
+  const std::optional<Kind> kind = KindOfCommand(words.Next().value_or(""));
+  if (!kind.has_value()) return Fail("no such kind");
+  const auto [space, name] = NameOf(*kind, words.Next().value_or(""));
+  const Object* found = server_.Find(*kind, space, name);
+  if (found == nullptr) return Fail(absl::StrCat("no object ", name));
+  const Object before = *found;
+  if (at_once) {
+    server_.Erase(*kind, space, name);
+  } else {
+    server_.Delete(*kind, space, name, now_);
+  }
+  if (!started_ || !seen) return;
+  const Object* left = server_.Find(*kind, space, name);
+  TellObject(
+      left == nullptr ? v1::ObjectEvent::DELETED : v1::ObjectEvent::MODIFIED,
+      left == nullptr ? before : *left);
+}
+
+std::vector<std::string> ScenarioRunner::RunPassNow() {
+  Start();
+  v1::Record began;
+  began.mutable_pass_began()->set_time_unix_nanos(absl::ToUnixNanos(now_));
+  began.mutable_pass_began()->set_through(sequence_);
+  Tell(std::move(began));
+  const uint64_t pass = sequence_;
+  result_ = RunPass(snapshot_, now_);
+  last_ = ToRecord(result_, pass);
+  CheckPass(result_, last_);
+  v1::Record record;
+  *record.mutable_decision() = last_;
+  record.set_role(v1::LEADER);
+  Tell(std::move(record));
+  decision_ = sequence_;
+  std::vector<std::string> lines;
+  for (const v1::Effect& effect : last_.effects()) {
+    lines.push_back(EffectText(effect, now_));
+  }
+  if (lines.empty()) lines.push_back("(no effects)");
+  return lines;
+}
+
+ScenarioRunner::Fates ScenarioRunner::ReadFates(Words& words) {
+  Fates fates;
+  while (std::optional<std::string> number = words.Next()) {
+    const std::string word = words.Next().value_or("");
+    Fate fate;
+    if (word == "refused") {
+      fate = {.kind = Fate::kRefused,
+              .code = static_cast<int>(NumberOf(words.Next().value_or("")))};
+    } else if (word == "unknown") {
+      fate.kind = Fate::kUnanswered;
+    } else if (word == "lost") {
+      fate.kind = Fate::kLost;
+    } else {
+      Fail(absl::StrCat("an effect is refused, unknown or lost, not ", word));
+    }
+    fates[static_cast<uint32_t>(NumberOf(*number)) - 1] = fate;
+  }
+  return fates;
+}
+
+// Sends the effects of the last decision in order. What follows a failure in
+// the same set is not sent.
+std::vector<std::string> ScenarioRunner::Apply(const Fates& fates) {
+  std::vector<std::string> lines;
+  std::set<std::string> stopped;
+  std::map<Object3, std::string> versions;
+  for (int i = 0; i < last_.effects_size(); ++i) {
+    const v1::Effect& effect = last_.effects(i);
+    const uint32_t index = static_cast<uint32_t>(i);
+    if (!effect.set_key().empty() && stopped.contains(effect.set_key())) {
+      TellOutcome(index, v1::Outcome::SKIPPED, {});
+      lines.push_back(absl::StrCat("  skipped: ", EffectText(effect, now_)));
+      continue;
+    }
+    auto fate = fates.find(index);
+    const Object3 about{effect.target().kind(), effect.target().namespace_(),
+                        effect.target().name()};
+    const std::string fault = Send(
+        index, fate == fates.end() ? Fate{} : fate->second, about, versions);
+    if (fault.empty()) continue;
+    stopped.insert(effect.set_key());
+    lines.push_back(absl::StrCat("  ", fault, ": ", EffectText(effect, now_)));
+  }
+  last_.clear_effects();
+  return lines;
+}
+
+std::string ScenarioRunner::Send(uint32_t index, const Fate& fate,
+                                 const Object3& about,
+                                 std::map<Object3, std::string>& versions) {
+  const v1::Effect& effect = last_.effects(static_cast<int>(index));
+  if (fate.kind == Fate::kRefused) {
+    TellOutcome(index, v1::Outcome::REFUSED,
+                {.code = fate.code, .message = "refused by the scenario"});
+    return absl::StrCat("refused ", fate.code);
+  }
+  if (fate.kind == Fate::kLost) {
+    unanswered_.insert(index);
+    TellOutcome(index, v1::Outcome::UNKNOWN, {});
+    return "unknown";
+  }
+  auto known = versions.find(about);
+  const Object* found =
+      server_.Find(*KindByName(effect.target().kind()),
+                   effect.target().namespace_(), effect.target().name());
+  const std::optional<Object> before =
+      found == nullptr ? std::nullopt : std::optional<Object>(*found);
+  const Answer answer =
+      server_.Apply(effect,
+                    known == versions.end() ? effect.target().resource_version()
+                                            : known->second,
+                    now_);
+  if (fate.kind == Fate::kUnanswered) {
+    unanswered_.insert(index);
+    TellOutcome(index, v1::Outcome::UNKNOWN, {});
+    return "unknown";
+  }
+  if (!answer.ok()) {
+    TellOutcome(index, v1::Outcome::REFUSED, answer);
+    return absl::StrCat("refused ", answer.code, " ", answer.message);
+  }
+  TellOutcome(index, v1::Outcome::APPLIED, answer);
+  if (answer.object.has_value()) {
+    versions[about] = MetaOf(*answer.object).resource_version;
+    // The watch tells the same once more.
+    TellObject(v1::ObjectEvent::MODIFIED, *answer.object);
+  } else if (before.has_value() && !effect.has_emit_warning()) {
+    TellObject(v1::ObjectEvent::DELETED, *before);
+  }
+  return "";
+}
+
+std::vector<std::string> ScenarioRunner::ReadBack() {
+  for (const uint32_t index : unanswered_) {
+    const v1::Effect& effect = snapshot_.in_flight.at({decision_, index});
+    const Object* found =
+        server_.Find(*KindByName(effect.target().kind()),
+                     effect.target().namespace_(), effect.target().name());
+    Answer answer;
+    if (found != nullptr) answer.object = *found;
+    TellOutcome(index, v1::Outcome::READ_BACK, answer);
+  }
+  unanswered_.clear();
+  return {};
+}
+
+std::vector<std::string> ScenarioRunner::Settle() {
+  std::vector<std::string> lines;
+  for (int i = 0; i < kMostPasses; ++i) {
+    for (std::string& line : RunPassNow()) {
+      if (line != "(no effects)") lines.push_back(std::move(line));
+    }
+    if (last_.effects().empty()) {
+      lines.push_back(
+          absl::StrCat("(settled in ", i, i == 1 ? " pass)" : " passes)"));
+      return lines;
+    }
+    for (std::string& line : Apply({})) lines.push_back(std::move(line));
+  }
+  Fail("does not settle");
+  return lines;
+}
+
+// The process dies after some of the effects were applied, with no answer
+// journaled; another replica leads and lists everything.
+void ScenarioRunner::CrashAfter(uint32_t applied) {
+  std::map<Object3, std::string> versions;
+  for (uint32_t i = 0; i < applied; ++i) {
+    if (static_cast<int>(i) >= last_.effects_size()) break;
+    const v1::Effect& effect = last_.effects(static_cast<int>(i));
+    const Object3 about{effect.target().kind(), effect.target().namespace_(),
+                        effect.target().name()};
+    auto known = versions.find(about);
+    const Answer answer = server_.Apply(effect,
+                                        known == versions.end()
+                                            ? effect.target().resource_version()
+                                            : known->second,
+                                        now_);
+    if (answer.object.has_value()) {
+      versions[about] = MetaOf(*answer.object).resource_version;
+    }
+  }
+  last_.clear_effects();
+  unanswered_.clear();
+  journal_.clear();
+  snapshot_ = Snapshot();
+  started_ = false;
+  Start();
+}
+
+std::vector<std::string> ScenarioRunner::Explain(absl::string_view name) const {
+  const auto [space, short_name] = SplitName(name);
+  const std::string key = absl::StrCat(space, "/", short_name);
+  for (const SetView& view : result_.sets) {
+    if (view.set.key() == key) return ViewText(view);
+  }
+  return {absl::StrCat("no set ", key)};
+}
+
+std::vector<std::string> ScenarioRunner::Timer() const {
+  if (result_.next_timer == absl::InfiniteFuture()) return {"no timer"};
+  return {absl::StrCat("timer in ",
+                       absl::FormatDuration(result_.next_timer - now_))};
+}
+
+std::vector<std::string> ScenarioRunner::Show(Words& words) const {
+  const std::optional<Kind> kind = KindOfCommand(words.Next().value_or(""));
+  if (!kind.has_value()) return {"no such kind"};
+  const std::string text = words.Next().value_or("");
+  const auto [space, name] = NameOf(*kind, text);
+  const Object* found = server_.Find(*kind, space, name);
+  if (found == nullptr) return {absl::StrCat("no ", text)};
+  return {ObjectText(*found, now_)};
+}
+
+void ScenarioRunner::Start() {
+  if (started_) return;
+  started_ = true;
+  BecomeLeader();
+  for (int i = 0; i < kKinds; ++i) {
+    const Kind kind = static_cast<Kind>(i);
+    if (!unserved_.contains(kind)) Relist(kind);
+  }
+}
+
+void ScenarioRunner::BecomeLeader() {
+  ++epoch_;
+  v1::Record lead;
+  lead.mutable_leadership()->set_leading(true);
+  Tell(std::move(lead));
+  v1::Record config;
+  *config.mutable_config() = ConfigRecord(config_);
+  Tell(std::move(config));
+}
+
+void ScenarioRunner::Relist(Kind kind) {
+  v1::Record began;
+  began.mutable_list_began()->set_kind(std::string(KindName(kind)));
+  Tell(std::move(began));
+  for (const auto& [key, object] : server_.objects()) {
+    if (std::get<Kind>(key) == kind) {
+      TellObject(v1::ObjectEvent::LISTED, object);
+    }
+  }
+  v1::Record ended;
+  ended.mutable_list_ended()->set_kind(std::string(KindName(kind)));
+  Tell(std::move(ended));
+}
+
+void ScenarioRunner::Tell(v1::Record record, std::optional<Object> object) {
+  record.set_sequence(++sequence_);
+  record.set_time_unix_nanos(absl::ToUnixNanos(now_));
+  record.set_journal_uid("0000cafe");
+  record.set_epoch(epoch_);
+  Fold(record, object, snapshot_);
+  journal_.emplace_back(std::move(record), std::move(object));
+}
+
+void ScenarioRunner::TellObject(v1::ObjectEvent::Type type,
+                                const Object& object) {
+  v1::Record record;
+  *record.mutable_object() = EventOf(type, object);
+  Tell(std::move(record), object);
+}
+
+void ScenarioRunner::TellOutcome(uint32_t index, v1::Outcome::Kind kind,
+                                 const Answer& answer) {
+  v1::Record record;
+  v1::Outcome& outcome = *record.mutable_outcome();
+  outcome.set_decision(decision_);
+  outcome.set_effect(index);
+  outcome.set_kind(kind);
+  outcome.set_code(answer.code);
+  outcome.set_message(answer.message);
+  if (answer.object.has_value()) {
+    *outcome.mutable_object() =
+        EventOf(v1::ObjectEvent::MODIFIED, *answer.object);
+  } else if (kind == v1::Outcome::READ_BACK) {
+    outcome.mutable_object();  // no name: it is gone
+  }
+  Tell(std::move(record), answer.object);
+}
+
+}  // namespace gpubinder

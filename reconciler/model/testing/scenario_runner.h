@@ -1,0 +1,96 @@
+// Runs the commands of a scenario: a small cluster, a binder's snapshot that
+// sees it through journal records, and a clock that only `advance` moves.
+//
+// After every pass it checks what must always hold (invariants.h), that the
+// same records give the same decision again, and that the order in which
+// objects arrived does not matter. scenario_test.cc lists the commands.
+
+#ifndef RECONCILER_MODEL_TESTING_SCENARIO_RUNNER_H_
+#define RECONCILER_MODEL_TESTING_SCENARIO_RUNNER_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "proto/journal.pb.h"
+#include "reconciler/model/fold.h"
+#include "reconciler/model/pass.h"
+#include "reconciler/model/snapshot.h"
+#include "reconciler/model/testing/scenario_server.h"
+#include "reconciler/model/testing/scenario_words.h"
+
+namespace gpubinder {
+
+class ScenarioRunner {
+ public:
+  ScenarioRunner();
+
+  // The output of one command, line by line.
+  std::vector<std::string> Run(absl::string_view command);
+
+  // Commands that could not be read, and checks that failed.
+  const std::vector<std::string>& mistakes() const { return mistakes_; }
+
+ private:
+  // What becomes of one effect on its way: nothing special, refused with a
+  // code, applied without an answer, or lost before it was applied.
+  struct Fate {
+    enum Kind { kApplied, kRefused, kUnanswered, kLost } kind = kApplied;
+    int code = 0;
+  };
+  using Fates = std::map<uint32_t, Fate>;
+  using Object3 = std::tuple<std::string, std::string, std::string>;
+
+  void Serve(bool served, Words& words);
+  void DescribeObject(Kind kind, Words& words, bool seen);
+  void PutAndTell(Object object, bool seen);
+  void RemoveObject(Words& words, bool seen, bool at_once);
+  std::vector<std::string> RunPassNow();
+  std::vector<std::string> Apply(const Fates& fates);
+  std::string Send(uint32_t index, const Fate& fate, const Object3& about,
+                   std::map<Object3, std::string>& versions);
+  std::vector<std::string> ReadBack();
+  std::vector<std::string> Settle();
+  void CrashAfter(uint32_t applied);
+  std::vector<std::string> Explain(absl::string_view name) const;
+  std::vector<std::string> Timer() const;
+  std::vector<std::string> Show(Words& words) const;
+  Fates ReadFates(Words& words);
+  std::vector<std::string> RunVerb(const std::string& verb, Words& words,
+                                   bool seen);
+
+  void Start();
+  void BecomeLeader();
+  void Relist(Kind kind);
+  void Tell(v1::Record record, std::optional<Object> object = std::nullopt);
+  void TellObject(v1::ObjectEvent::Type type, const Object& object);
+  void TellOutcome(uint32_t index, v1::Outcome::Kind kind,
+                   const Answer& answer);
+  void CheckPass(const PassResult& result, const v1::Decision& decision);
+  void CheckReplay(const v1::Decision& decision);
+  void CheckOrder(const v1::Decision& decision);
+  void Fail(std::string mistake) { mistakes_.push_back(std::move(mistake)); }
+
+  absl::Time now_;
+  ScenarioServer server_;
+  Snapshot snapshot_;
+  Config config_;
+  std::set<Kind> unserved_;
+  bool started_ = false;
+  uint64_t sequence_ = 0, epoch_ = 0;
+  std::vector<std::pair<v1::Record, std::optional<Object>>> journal_;
+  uint64_t decision_ = 0;  // the sequence of the last one
+  v1::Decision last_;
+  PassResult result_;
+  std::set<uint32_t> unanswered_;
+  std::vector<std::string> mistakes_;
+};
+
+}  // namespace gpubinder
+
+#endif  // RECONCILER_MODEL_TESTING_SCENARIO_RUNNER_H_
