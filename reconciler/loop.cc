@@ -120,7 +120,7 @@ class Loop::Impl {
 
   void Push(News news) { inbox_.Push(std::move(news)); }
 
-  void WithSnapshot(const std::function<void(const Snapshot&)>& read) const {
+  void WithSnapshot(absl::FunctionRef<void(const Snapshot&)> read) const {
     absl::MutexLock lock(&mutex_);
     read(snapshot_);
   }
@@ -330,8 +330,7 @@ absl::Status Loop::Wait() { return impl_->Wait(); }
 void Loop::OnLeadership(LeadershipNews news) { impl_->Push(std::move(news)); }
 void Loop::OnConfig(Config config) { impl_->Push(std::move(config)); }
 
-void Loop::WithSnapshot(
-    const std::function<void(const Snapshot&)>& read) const {
+void Loop::WithSnapshot(absl::FunctionRef<void(const Snapshot&)> read) const {
   impl_->WithSnapshot(read);
 }
 

@@ -21,7 +21,9 @@
 #include <memory>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "journal/journal.h"
 #include "k8s/api_client.h"
@@ -83,7 +85,7 @@ class Loop {
 
   // Calls `read` with the snapshot held still. From any thread; the loop
   // waits meanwhile.
-  void WithSnapshot(const std::function<void(const Snapshot&)>& read) const;
+  void WithSnapshot(absl::FunctionRef<void(const Snapshot&)> read) const;
   // The highest status.decision.epoch of any claim or set seen.
   uint64_t HighestEpochSeen() const;
   // Nothing is waiting, under way or left to do but for the clock.
