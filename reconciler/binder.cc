@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "journal/journal.h"
 #include "reconciler/explain_service.h"
+#include "reconciler/latest_pass.h"
 
 namespace gpubinder {
 namespace {
@@ -50,10 +51,10 @@ class Binder::Impl {
     if (!loop.ok()) return loop.status();
     loop_ = *std::move(loop);
     if (options_.grpc_address.empty()) return absl::OkStatus();
-    absl::StatusOr<std::unique_ptr<ExplainServer>> server =
-        ExplainServer::Start({.address = options_.grpc_address}, board_);
-    if (!server.ok()) return server.status();
-    server_ = *std::move(server);
+    absl::StatusOr<std::unique_ptr<ExplainService>> service =
+        ExplainService::Start({.address = options_.grpc_address}, latest_);
+    if (!service.ok()) return service.status();
+    service_ = *std::move(service);
     return absl::OkStatus();
   }
 
@@ -71,7 +72,7 @@ class Binder::Impl {
   absl::Status Wait() { return loop_->Wait(); }
   const Loop& loop() const { return *loop_; }
   const std::string& journal_uid() const { return journal_->uid(); }
-  int grpc_port() const { return server_ == nullptr ? 0 : server_->port(); }
+  int grpc_port() const { return service_ == nullptr ? 0 : service_->port(); }
 
  private:
   LoopOptions LoopWiring() {
@@ -101,22 +102,26 @@ class Binder::Impl {
   }
 
   void Publish(const FinishedPass& pass) {
-    v1::Source source;
+    v1::StatusResponse status;
+    v1::Source& source = *status.mutable_source();
     source.set_journal_uid(pass.record.journal_uid());
     source.set_sequence(pass.record.sequence());
     source.set_epoch(pass.record.epoch());
     source.set_role(pass.record.role());
-    board_.Publish(PublishPass(pass.result, pass.snapshot, source));
+    status.set_first_sequence(journal_->first_sequence());
+    status.set_last_sequence(journal_->last_sequence());
+    status.set_synced_sequence(journal_->synced_sequence());
+    latest_.Publish(PublishPass(pass.result, pass.snapshot, status));
     options_.on_pass(pass);
   }
 
   const BinderOptions options_;
   const std::unique_ptr<ApiClient> writes_, lease_client_;
   std::unique_ptr<Journal> journal_;
-  PassBoard board_;
+  LatestPass latest_;
   std::unique_ptr<Leader> leader_;
   std::unique_ptr<Loop> loop_;
-  std::unique_ptr<ExplainServer> server_;
+  std::unique_ptr<ExplainService> service_;
   bool leading_ = false;  // of the leader's thread
   bool stopped_ = false;
 };

@@ -9,6 +9,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "k8s/object_filter.h"
 #include "proto/check.h"
 #include "reconciler/effector.h"
@@ -79,17 +80,18 @@ class Loop::Impl {
   Impl(LoopOptions options, Journal& journal, ApiClient& writes)
       : options_(std::move(options)),
         journal_(journal),
-        effector_({.request_timeout = options_.config.request_timeout,
-                   .may_write = options_.may_write,
-                   .on_outcome =
-                       [this](v1::Outcome outcome) {
-                         inbox_.Push(std::move(outcome));
-                       }},
-                  writes) {}
+        effector_(std::make_unique<Effector>(
+            EffectorOptions{.request_timeout = options_.config.request_timeout,
+                            .may_write = options_.may_write,
+                            .on_outcome =
+                                [this](v1::Outcome outcome) {
+                                  inbox_.Push(std::move(outcome));
+                                }},
+            writes)) {}
 
   ~Impl() {
     Stop();
-    watches_.reset();
+    if (thread_.joinable()) thread_.join();
   }
 
   absl::Status FoldJournal() {
@@ -105,16 +107,21 @@ class Loop::Impl {
 
   void Start() {
     inbox_.Push(options_.config);
-    thread_ = std::thread([this] { end_ = Main(); });
+    thread_ = std::thread([this] {
+      end_ = Main();
+      watches_.reset();
+      ended_.Notify();
+    });
   }
 
   void Stop() {
     inbox_.Close();
-    if (thread_.joinable()) thread_.join();
+    if (thread_.joinable()) ended_.WaitForNotification();
+    effector_.reset();
   }
 
   absl::Status Wait() {
-    if (thread_.joinable()) thread_.join();
+    ended_.WaitForNotification();
     return end_;
   }
 
@@ -280,9 +287,9 @@ class Loop::Impl {
     }
     options_.on_pass({result, group[1], snapshot_});
     if (sends) {
-      effector_.Send(group[1].decision(), {.journal = journal_.uid(),
-                                           .epoch = epoch_,
-                                           .sequence = group[1].sequence()});
+      effector_->Send(group[1].decision(), {.journal = journal_.uid(),
+                                            .epoch = epoch_,
+                                            .sequence = group[1].sequence()});
     }
     return absl::OkStatus();
   }
@@ -291,7 +298,8 @@ class Loop::Impl {
   Journal& journal_;
   Inbox inbox_;
   std::thread thread_;
-  absl::Status end_;
+  absl::Notification ended_;
+  absl::Status end_;  // once it has ended
 
   // The snapshot is changed by the loop's thread alone, under the lock.
   mutable absl::Mutex mutex_;
@@ -309,8 +317,8 @@ class Loop::Impl {
   bool matters_ = false;
   absl::Time next_timer_ = absl::InfiniteFuture();
 
-  // Last: its threads push into the inbox.
-  Effector effector_;
+  // Until Stop.
+  std::unique_ptr<Effector> effector_;
 };
 
 Loop::Loop(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -73,11 +73,11 @@ class Loop {
 
   // Starts the thread and the watches. Once.
   void Start();
-  // Ends the thread after syncing what was appended. Effects under way get
-  // their answers or are cut off by stopping their client first.
+  // Ends the thread after syncing what was appended, and waits for the answers
+  // of writes under way (or stop their client first).
   void Stop();
-  // Waits for the end of the thread: OK after Stop, else the failure of the
-  // journal, after which nothing was sent any more.
+  // Waits for the end of the thread, from any thread: OK after Stop, else the
+  // failure of the journal, after which nothing was sent any more.
   absl::Status Wait();
 
   void OnLeadership(LeadershipNews news);

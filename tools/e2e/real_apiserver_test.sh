@@ -120,7 +120,7 @@ spec: {resourceName: $h100}
 EOF
 
 "$GPUBINDER" run --journal "$dir/journal" --kubeconfig "$KUBECONFIG" \
-  --refusal-grace 1s >"$log" 2>&1 &
+  --refusal-grace 1s --grpc-address 127.0.0.1:0 >"$log" 2>&1 &
 binder=$!
 
 say "a claim is bound, and its VM's launcher is pinned and ungated in one update"
@@ -183,7 +183,8 @@ await gpuclaimset/huge '{.status.reason}' NoNodeFits
 warnings=$(kubectl get events -n tenant-a \
   --field-selector type=Warning,reason=NoNodeFits -o name | wc -l)
 [[ $warnings == 1 ]] || fail "$warnings Warnings were given, not one"
-"$GPUBINDER" explain tenant-a/huge | grep -q InsufficientUnits ||
+grpc=$(sed -n 's/.*answering on \([0-9.:]*\).*/\1/p' "$log" | head -n 1)
+"$GPUBINDER" explain --address "$grpc" tenant-a/huge | grep -q InsufficientUnits ||
   fail "explain does not say what lacks"
 
 say "its passes run again from the journal, byte for byte"

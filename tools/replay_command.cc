@@ -1,0 +1,76 @@
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "journal/journal.h"
+#include "reconciler/replay.h"
+#include "tools/commands.h"
+#include "tools/flags.h"
+
+namespace gpubinder {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: gpubinder replay JOURNAL_DIR\n\n"
+    "Folds the records of a journal and runs every pass again; each must give "
+    "the effects\nand explanations that were recorded, byte for byte. Prints "
+    "the first difference as a\ndiff ('-' recorded, '+' computed). Passes of "
+    "another model version are counted, not\ncompared. The journal is not "
+    "changed; no binder may have it open.\n\n"
+    "Exit codes: 0 all equal, 1 a pass differs, 2 usage, 3 the journal cannot "
+    "be read.\n";
+
+// Every so many records a line on a terminal.
+constexpr uint64_t kProgress = 10000;
+
+}  // namespace
+
+int RunReplay(Args args, const Console& console) {
+  const absl::StatusOr<ParsedFlags> parsed = ParseFlags(args, {});
+  if (!parsed.ok()) return Fail("replay", parsed.status(), console);
+  if (parsed->help) {
+    console.out << kUsage;
+    return kExitDone;
+  }
+  if (parsed->operands.size() != 1) {
+    return Fail("replay",
+                absl::InvalidArgumentError(
+                    absl::StrCat("found ", parsed->operands.size(),
+                                 " operands, want one JOURNAL_DIR")),
+                console);
+  }
+  const absl::StatusOr<std::unique_ptr<Journal>> journal =
+      Journal::OpenReadOnly(parsed->operands[0]);
+  if (!journal.ok()) return Fail("replay", journal.status(), console);
+  ReplayOptions options;
+  if (isatty(STDERR_FILENO)) {
+    const uint64_t last = (*journal)->last_sequence();
+    options.on_record = [&console, last](uint64_t sequence) {
+      if (sequence % kProgress != 0) return;
+      console.err << "\rrecord " << sequence << " of " << last << std::flush;
+    };
+  }
+  const absl::StatusOr<ReplayResult> result = Replay(**journal, options);
+  if (!result.ok()) return Fail("replay", result.status(), console);
+  if (!result->first_difference.empty()) {
+    console.out << "journal " << (*journal)->uid() << ": the pass decided in "
+                << "record " << result->differing_pass
+                << " gives another result\n"
+                << result->first_difference;
+    return kExitNo;
+  }
+  console.out << "journal " << (*journal)->uid() << ": " << result->records
+              << " records, " << result->passes
+              << " passes run again, all equal";
+  if (result->skipped > 0) {
+    console.out << "; " << result->skipped
+                << " of another model version not compared";
+  }
+  console.out << "\n";
+  return kExitDone;
+}
+
+}  // namespace gpubinder

@@ -1,0 +1,231 @@
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "k8s/http_api_client.h"
+#include "k8s/identity.h"
+#include "reconciler/binder.h"
+#include "tools/commands.h"
+#include "tools/config_file.h"
+#include "tools/flags.h"
+#include "tools/run_log.h"
+#include "tools/text_files.h"
+
+namespace gpubinder {
+namespace {
+
+constexpr char kUsage[] =
+    "usage: gpubinder run --journal DIR [--kubeconfig FILE] [flags]\n\n"
+    "The controller: watches the cluster, journals what it sees, and places "
+    "claims and pins\nlaunchers while it holds the Lease. Without --kubeconfig "
+    "the identity of the pod it\nruns in is used. Ends on SIGTERM and SIGINT; "
+    "the Lease is given up then.\n\n"
+    "Exit codes: 0 ended by a signal, 2 usage or a bad configuration, 3 the "
+    "journal, the\ncredentials or the address failed.\n\nflags:\n";
+
+// Damaged journals that are kept aside.
+constexpr int kKeptAside = 3;
+
+struct RunFlags {
+  std::string journal, kubeconfig, config_file, pod_name;
+  std::string grpc_address = "127.0.0.1:9797";
+  std::string log_format = "text";
+  bool rebuild = false;
+  ConfigChanges changes;
+};
+
+std::vector<Flag> FlagsOf(RunFlags& flags) {
+  std::vector<Flag> all = {
+      {.name = "journal",
+       .value = "DIR",
+       .help = "the journal's directory; created if it is not there",
+       .set = IntoText(&flags.journal)},
+      {.name = "kubeconfig",
+       .value = "FILE",
+       .help = "credentials, when not running in a pod",
+       .set = IntoText(&flags.kubeconfig)},
+      {.name = "config",
+       .value = "FILE",
+       .help = "YAML; each of its fields is also a flag below, which wins",
+       .set = IntoText(&flags.config_file)},
+      {.name = "pod-name",
+       .value = "NAME",
+       .help = "first part of the Lease's identity (default: $POD_NAME, else "
+               "the host's name)",
+       .set = IntoText(&flags.pod_name)},
+      {.name = "grpc-address",
+       .value = "HOST:PORT",
+       .help = "loopback address that answers explain (default "
+               "127.0.0.1:9797; port 0: any; empty: none)",
+       .set = IntoText(&flags.grpc_address)},
+      {.name = "log-format",
+       .value = "text|json",
+       .help = "of the log on standard error (default text)",
+       .set = IntoText(&flags.log_format)},
+      {.name = "rebuild-on-data-loss",
+       .help = "move a damaged journal aside and start from the cluster, "
+               "which holds the truth",
+       .set = IntoSwitch(&flags.rebuild)}};
+  for (Flag& flag : ConfigFlags(&flags.changes)) {
+    all.push_back(std::move(flag));
+  }
+  return all;
+}
+
+absl::StatusOr<Config> ConfigOf(const RunFlags& flags, const Console& console) {
+  Config config;
+  if (!flags.config_file.empty()) {
+    const absl::StatusOr<std::string> text =
+        ReadWholeFile(flags.config_file, console.in);
+    if (!text.ok()) return text.status();
+    absl::Status read = ReadConfig(*text, flags.config_file, config);
+    if (!read.ok()) return read;
+  }
+  if (absl::Status s = ApplyChanges(flags.changes, config); !s.ok()) return s;
+  if (absl::Status s = CheckLeaseTimes(config); !s.ok()) return s;
+  return config;
+}
+
+std::string PodName(const RunFlags& flags) {
+  if (!flags.pod_name.empty()) return flags.pod_name;
+  if (const char* name = std::getenv("POD_NAME")) return name;
+  char host[256] = "gpubinder";
+  gethostname(host, sizeof(host) - 1);
+  return host;
+}
+
+// Keeps the damaged directory, and the newest few of earlier ones.
+absl::Status MoveAside(const std::string& directory) {
+  std::error_code failed;
+  const auto aside = [&](int i) {
+    return absl::StrCat(directory, ".damaged-", i);
+  };
+  std::filesystem::remove_all(aside(kKeptAside), failed);
+  for (int i = kKeptAside - 1; i >= 1; --i) {
+    if (std::filesystem::exists(aside(i), failed)) {
+      std::filesystem::rename(aside(i), aside(i + 1), failed);
+    }
+  }
+  std::filesystem::rename(directory, aside(1), failed);
+  if (!failed) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("moving ", directory, " to ",
+                                             aside(1), ": ", failed.message()));
+}
+
+// Runs the binder until a signal comes or its journal fails.
+absl::Status RunUntilSignal(Binder& binder, const sigset_t& signals,
+                            RunLog& log) {
+  binder.Start();
+  absl::Status end;
+  std::thread waiter([&] {
+    end = binder.Wait();
+    kill(getpid(), SIGUSR1);
+  });
+  int signal = 0;
+  sigwait(&signals, &signal);
+  if (signal != SIGUSR1) {
+    log.Info(absl::StrCat("ending on signal ", signal));
+  }
+  binder.Stop();
+  waiter.join();
+  return end;
+}
+
+absl::StatusOr<std::unique_ptr<Binder>> OpenBinder(BinderOptions options,
+                                                   const RunFlags& flags,
+                                                   RunLog& log) {
+  absl::StatusOr<std::unique_ptr<Binder>> binder = Binder::Open(options);
+  if (!absl::IsDataLoss(binder.status()) || !flags.rebuild) return binder;
+  log.Error(absl::StrCat(binder.status().ToString(),
+                         "; moving the journal aside and starting from the "
+                         "cluster"));
+  if (absl::Status s = MoveAside(flags.journal); !s.ok()) return s;
+  return Binder::Open(std::move(options));
+}
+
+int Run(const RunFlags& flags, const Console& console) {
+  const absl::StatusOr<Config> config = ConfigOf(flags, console);
+  if (!config.ok()) return Fail("run", config.status(), console);
+  const absl::StatusOr<Identity> identity =
+      FindIdentity(flags.kubeconfig, ReadPodSettings());
+  if (!identity.ok()) return Fail("run", identity.status(), console);
+  // Said once here, so that later clients cannot fail on it.
+  const auto probe = HttpApiClient::Open(*identity, {});
+  if (!probe.ok()) return Fail("run", probe.status(), console);
+  RunLog log(flags.log_format == "json" ? LogFormat::kJson : LogFormat::kText);
+  // All threads inherit the mask, so signals come to sigwait alone.
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) {
+    sigaddset(&signals, signal);
+  }
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  absl::StatusOr<std::unique_ptr<Binder>> binder = OpenBinder(
+      {.config = *config,
+       .journal_directory = flags.journal,
+       .pod_name = PodName(flags),
+       .grpc_address = flags.grpc_address,
+       .new_client = [&identity]() -> std::unique_ptr<ApiClient> {
+         return *HttpApiClient::Open(*identity, {});
+       },
+       .on_pass = [&log](const FinishedPass& pass) { log.Pass(pass); },
+       .on_outcome = [&log](const v1::Record& r) { log.Outcome(r); },
+       .on_trouble = [&log](Kind kind,
+                            const absl::Status& s) { log.Trouble(kind, s); },
+       .on_leadership = [&log](const LeaderState& s) { log.Leadership(s); }},
+      flags, log);
+  if (!binder.ok()) return Fail("run", binder.status(), console);
+  log.Info(absl::StrCat("journal ", (*binder)->journal_uid(), " in ",
+                        flags.journal));
+  if ((*binder)->grpc_port() != 0) {
+    log.Info(absl::StrCat("answering on 127.0.0.1:", (*binder)->grpc_port()));
+  }
+  const absl::Status end = RunUntilSignal(**binder, signals, log);
+  if (end.ok()) return kExitDone;
+  log.Error(end.ToString());
+  return kExitEnvironment;
+}
+
+}  // namespace
+
+int RunRun(Args args, const Console& console) {
+  RunFlags flags;
+  const std::vector<Flag> table = FlagsOf(flags);
+  const absl::StatusOr<ParsedFlags> parsed = ParseFlags(args, table);
+  if (!parsed.ok()) return Fail("run", parsed.status(), console);
+  if (parsed->help) {
+    console.out << kUsage << FlagsHelp(table);
+    return kExitDone;
+  }
+  if (!parsed->operands.empty()) {
+    return Fail(
+        "run",
+        absl::InvalidArgumentError(absl::StrCat(
+            "found the operand '", parsed->operands[0], "', want flags only")),
+        console);
+  }
+  if (flags.journal.empty()) {
+    return Fail("run", absl::InvalidArgumentError("--journal is required"),
+                console);
+  }
+  if (flags.log_format != "text" && flags.log_format != "json") {
+    return Fail(
+        "run",
+        absl::InvalidArgumentError(absl::StrCat(
+            "--log-format: found '", flags.log_format, "', want text or json")),
+        console);
+  }
+  return Run(flags, console);
+}
+
+}  // namespace gpubinder

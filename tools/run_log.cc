@@ -1,0 +1,80 @@
+#include "tools/run_log.h"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "k8s/effect_codec.h"
+#include "nlohmann/json.hpp"
+#include "tools/effect_line.h"
+
+namespace gpubinder {
+namespace {
+
+// JSON's quoting, without the quotes: the pattern has them.
+std::string Quoted(const std::string& text) {
+  const std::string dumped = nlohmann::json(text).dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return dumped.substr(1, dumped.size() - 2);
+}
+
+}  // namespace
+
+RunLog::RunLog(LogFormat format) {
+  auto logger = spdlog::stderr_color_mt("gpubinder");
+  spdlog::set_default_logger(logger);
+  spdlog::flush_on(spdlog::level::info);
+  json_ = format == LogFormat::kJson;
+  spdlog::set_pattern(
+      json_ ? R"({"time":"%Y-%m-%dT%H:%M:%S.%fZ","level":"%l","msg":"%v"})"
+            : "%Y-%m-%dT%H:%M:%S.%fZ %^%L%$ %v",
+      spdlog::pattern_time_type::utc);
+}
+
+void RunLog::Info(const std::string& message) {
+  spdlog::info("{}", json_ ? Quoted(message) : message);
+}
+
+void RunLog::Error(const std::string& message) {
+  spdlog::error("{}", json_ ? Quoted(message) : message);
+}
+
+void RunLog::Pass(const FinishedPass& pass) {
+  if (pass.record.role() != v1::LEADER) return;
+  for (const v1::Effect& effect : pass.result.effects) {
+    const std::optional<std::string> line = EffectLine(effect);
+    if (line.has_value()) {
+      Info(absl::StrCat(*line, " [", pass.record.sequence(), "]"));
+    }
+  }
+}
+
+void RunLog::Outcome(const v1::Record& record) {
+  const v1::Outcome& outcome = record.outcome();
+  if (outcome.kind() == v1::Outcome::APPLIED ||
+      outcome.kind() == v1::Outcome::SKIPPED) {
+    return;
+  }
+  Error(absl::StrCat("effect ", outcome.effect(), " of decision ",
+                     outcome.decision(), ": ",
+                     v1::Outcome::Kind_Name(outcome.kind()), " ",
+                     outcome.code(), " ", outcome.message()));
+}
+
+void RunLog::Trouble(Kind kind, const absl::Status& status) {
+  Error(absl::StrCat("watching ", KindName(kind), ": ", status.ToString()));
+}
+
+void RunLog::Leadership(const LeaderState& state) {
+  if (!state.last.ok()) {
+    Error(absl::StrCat("lease: ", state.last.ToString()));
+    return;
+  }
+  Info(state.leading ? absl::StrCat("leading, epoch ", state.epoch)
+                     : absl::StrCat("not leading; the lease is held by '",
+                                    state.holder, "'"));
+}
+
+}  // namespace gpubinder
