@@ -22,8 +22,8 @@ struct PatchCase {
   std::string id, before, patch, after;
 };
 
-TEST(ApplyJsonPatch, FollowsTheDialect) {
-  const std::vector<PatchCase> cases = {
+std::vector<PatchCase> AddCases() {
+  return {
       {"add a member", R"({"a":1})", R"([{"op":"add","path":"/b","value":2}])",
        R"({"a":1,"b":2})"},
       {"add needs the parent", R"({})",
@@ -59,6 +59,11 @@ TEST(ApplyJsonPatch, FollowsTheDialect) {
        R"([{"op":"test","path":"/a","value":1.0}])", ""},
       {"test of a missing member against null passes", R"({})",
        R"([{"op":"test","path":"/a","value":null}])", R"({})"},
+  };
+}
+
+std::vector<PatchCase> OtherCases() {
+  return {
       {"test of a missing member without value passes", R"({})",
        R"([{"op":"test","path":"/a"}])", R"({})"},
       {"test below a missing parent fails", R"({})",
@@ -76,6 +81,9 @@ TEST(ApplyJsonPatch, FollowsTheDialect) {
       {"an unknown operation fails", R"({})", R"([{"op":"zz","path":"/a"}])",
        ""},
   };
+}
+
+void ExpectPatches(const std::vector<PatchCase>& cases) {
   for (const PatchCase& one : cases) {
     SCOPED_TRACE(one.id);
     Json document = Parsed(one.before);
@@ -88,6 +96,11 @@ TEST(ApplyJsonPatch, FollowsTheDialect) {
       EXPECT_EQ(document, Parsed(one.after));
     }
   }
+}
+
+TEST(ApplyJsonPatch, FollowsTheDialect) {
+  ExpectPatches(AddCases());
+  ExpectPatches(OtherCases());
 }
 
 TEST(ApplyJsonPatch, RefusesWhatIsNoList) {

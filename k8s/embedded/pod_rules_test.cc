@@ -68,7 +68,7 @@ struct Change {
   std::string said;
 };
 
-std::vector<Change> GatedChanges() {
+std::vector<Change> GateChanges() {
   return {
       {"GP-1 pin and ungate in one write", "",
        Both(Required(Term(kPin)), kUngate)},
@@ -113,6 +113,11 @@ std::vector<Change> GatedChanges() {
        Required(Term(kHasA)), 422, kTermsFixed},
       {"GP-4 required removed", Required(Term(kHasA)), "\"affinity\":null", 422,
        absl::StrCat(kTerms, ": Invalid value: null: ", kTermsFixed)},
+  };
+}
+
+std::vector<Change> TermChanges() {
+  return {
       {"GP-5 two terms swapped", Required(Both(Term(kHasA), Term(kHasB))),
        Required(Both(Term(kHasB), Term(kHasA))), 422,
        "nodeSelectorTerms[1]: Invalid value"},
@@ -219,7 +224,8 @@ void ExpectChange(const Change& change, bool gated) {
 }
 
 TEST(PodRules, GatedPodsChangeOnlyAsTheServerAllows) {
-  for (const Change& change : GatedChanges()) ExpectChange(change, true);
+  for (const Change& change : GateChanges()) ExpectChange(change, true);
+  for (const Change& change : TermChanges()) ExpectChange(change, true);
 }
 
 TEST(PodRules, UngatedPodsAreFrozen) {

@@ -37,9 +37,9 @@ struct Verdict {
   std::string message;
 };
 
-TEST(SchedulerStandIn, SaysWhyInTheSchedulersWords) {
+std::vector<Verdict> Verdicts() {
   const std::string only = "[" + kPin + "]";
-  const std::vector<Verdict> verdicts = {
+  return {
       {"too small", "{}", only, 9,
        absl::StrCat("0/3 nodes are available: 1 Insufficient nvidia.com/H100, "
                     "2 node(s) didn't satisfy plugin(s) [NodeAffinity]",
@@ -76,7 +76,10 @@ TEST(SchedulerStandIn, SaysWhyInTheSchedulersWords) {
        "0/3 nodes are available: 1 Insufficient nvidia.com/H100, 2 node(s) "
        "didn't match Pod's node affinity/selector"},
   };
-  for (const Verdict& verdict : verdicts) {
+}
+
+TEST(SchedulerStandIn, SaysWhyInTheSchedulersWords) {
+  for (const Verdict& verdict : Verdicts()) {
     SCOPED_TRACE(verdict.id);
     TestCluster cluster;
     for (const char* name : {"n1", "n2", "n3"}) cluster.AddNode(name, 8);
