@@ -35,7 +35,9 @@ void AddCore(std::vector<Resource>& all) {
       {"Roles", "string", "@nodeRoles"},
       kAge,
       {"Version", "string", ".status.nodeInfo.kubeletVersion"}};
+}
 
+void AddPodsAndVolumes(std::vector<Resource>& all) {
   all.push_back({"",
                  "v1",
                  "persistentvolumeclaims",
@@ -197,6 +199,7 @@ void AddKubeVirt(std::vector<Resource>& all) {
 std::vector<Resource> MakeResources() {
   std::vector<Resource> all;
   AddCore(all);
+  AddPodsAndVolumes(all);
   AddLeases(all);
   AddCozystack(all);
   AddGpu(all);
