@@ -121,7 +121,7 @@ class SetBuilder {
     if (!vmi.claims.error.empty()) {
       v1::ReasonDetail problem = Problem(v1::INVALID_CLAIMS);
       problem.set_text(vmi.claims.error);
-      set.problems.push_back(std::move(problem));
+      set.start_problems.push_back(std::move(problem));
     }
     for (size_t i = 0; i < vmi.claims.entries.size(); ++i) {
       const ClaimEntry& entry = vmi.claims.entries[i];
@@ -145,8 +145,8 @@ class SetBuilder {
     }
     const std::string* owner = TemplateOwner(claims_[*row]);
     if (owner == nullptr || *owner != vmi.meta.uid) {
-      set.problems.push_back(Problem(v1::NAME_TAKEN));
-      set.problems.back().set_claim(name);
+      set.start_problems.push_back(Problem(v1::NAME_TAKEN));
+      set.start_problems.back().set_claim(name);
       return;
     }
     Join(*row, set);
@@ -155,8 +155,8 @@ class SetBuilder {
   void AddHeld(const std::string& name, ClaimSet& set) {
     const std::optional<Row> row = claims_.FindRow(set.name_space, name);
     if (!row.has_value()) {
-      set.problems.push_back(Problem(v1::CLAIM_NOT_FOUND));
-      set.problems.back().set_claim(name);
+      set.start_problems.push_back(Problem(v1::CLAIM_NOT_FOUND));
+      set.start_problems.back().set_claim(name);
       return;
     }
     const std::optional<Row> holder = HoldingVmi(claims_[*row], snapshot_);
@@ -164,8 +164,8 @@ class SetBuilder {
                            set_of_[*row] != kNoSet ||
                            TemplateOwner(claims_[*row]) != nullptr;
     if (elsewhere) {
-      set.problems.push_back(Problem(v1::CLAIM_ATTACHED_ELSEWHERE));
-      set.problems.back().set_claim(name);
+      set.start_problems.push_back(Problem(v1::CLAIM_ATTACHED_ELSEWHERE));
+      set.start_problems.back().set_claim(name);
       return;
     }
     Join(*row, set);
@@ -230,9 +230,9 @@ class SetBuilder {
 
   void CheckMembers(ClaimSet& set) {
     for (const Row row : set.leaving) {
-      if (!set.vmi.has_value()) continue;
-      set.problems.push_back(Problem(v1::CLAIM_BEING_DELETED));
-      set.problems.back().set_claim(claims_[row].meta.name);
+      if (!set.waits_at_gate()) continue;
+      set.start_problems.push_back(Problem(v1::CLAIM_BEING_DELETED));
+      set.start_problems.back().set_claim(claims_[row].meta.name);
     }
     for (const Row row : set.members) {
       const GpuClaim& claim = claims_[row];

@@ -37,9 +37,10 @@ struct ClaimSet {
   // keep their units but are placed no more.
   std::vector<Row> members, leaving;
   std::vector<MissingTemplate> missing;
-  // Misconfigurations: `problems` stop everything, `order_problems` stop
+  // Misconfigurations: `problems` stop everything, `start_problems` stop
+  // starts and orders, not what keeps a set whole, and `order_problems` stop
   // orders and new template claims, not the start of a booked set (G10).
-  std::vector<v1::ReasonDetail> problems, order_problems;
+  std::vector<v1::ReasonDetail> problems, start_problems, order_problems;
   // Of the oldest member; with a gated launcher the pod's.
   absl::Time age = absl::InfiniteFuture();
 

@@ -86,6 +86,11 @@ std::vector<v1::SummaryLine> Summarize(const Verdict& verdict) {
     line.set_resource(detail.resource());
     line.set_key(detail.key().empty() ? detail.claim() : detail.key());
   }
+  // Nodes that did not fit are no news once the set is placed, and later passes
+  // do not look at them again.
+  const bool placed = verdict.reason == v1::PLACED ||
+                      verdict.reason == v1::PLACED_ON_CORDONED_NODE;
+  if (placed) return summary;
   for (const auto& [key, counted] : LinesOf(verdict)) {
     v1::SummaryLine& line = summary.emplace_back();
     line.set_reason(std::get<0>(key));

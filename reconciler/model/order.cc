@@ -12,6 +12,8 @@ namespace {
 void PlaceOrder(size_t index, Plan& plan) {
   const ClaimSet& whole = plan.set(index);
   std::vector<v1::ReasonDetail> problems = whole.problems;
+  problems.insert(problems.end(), whole.start_problems.begin(),
+                  whole.start_problems.end());
   problems.insert(problems.end(), whole.order_problems.begin(),
                   whole.order_problems.end());
   if (!problems.empty()) {

@@ -33,6 +33,8 @@ std::vector<v1::ReasonDetail> ProblemsOf(const ClaimSet& set,
                                          const Demand& demand,
                                          const Plan& plan) {
   std::vector<v1::ReasonDetail> problems = set.problems;
+  problems.insert(problems.end(), set.start_problems.begin(),
+                  set.start_problems.end());
   const Pod& pod = *demand.pod;
   if (!pod.meta.problems.empty()) {
     problems.push_back(MalformedDetail(Kind::kPod, pod.meta));

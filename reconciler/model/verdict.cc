@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "reconciler/model/reason.h"
 
@@ -76,9 +77,11 @@ std::optional<Verdict> FinalVerdict(size_t index, const Plan& plan) {
     }
     return verdict;
   }
-  if (!set.problems.empty()) {
-    return Verdict{.reason = FirstReason(set.problems),
-                   .details = set.problems};
+  std::vector<v1::ReasonDetail> problems = set.problems;
+  problems.insert(problems.end(), set.start_problems.begin(),
+                  set.start_problems.end());
+  if (!problems.empty()) {
+    return Verdict{.reason = FirstReason(problems), .details = problems};
   }
   if (lost) return Verdict{.reason = LossReason(set, plan)};
   if (pending) {

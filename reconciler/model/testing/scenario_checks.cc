@@ -78,9 +78,9 @@ void ScenarioRunner::CheckOrder(const v1::Decision& decision) {
   for (const std::string& name : snapshot_.config.extra_resource_names) {
     other.names.Intern(name);
   }
-  // A name that only a booking still tells was interned by it.
   other.kinds = snapshot_.kinds;
   other.in_flight = snapshot_.in_flight;
+  other.write_rates = snapshot_.write_rates;
   other.kubelet_refusals = snapshot_.kubelet_refusals;
   other.refused_pins = snapshot_.refused_pins;
   other.refused_since = snapshot_.refused_since;

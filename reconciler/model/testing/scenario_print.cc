@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "reconciler/model/reason.h"
 #include "reconciler/model/testing/scenario_words.h"
 
@@ -19,6 +20,14 @@ std::string TargetText(const v1::Target& target) {
 
 std::string After(int64_t unix_seconds, absl::Time now) {
   return absl::FormatDuration(absl::FromUnixSeconds(unix_seconds) - now);
+}
+
+// The message without the reason that many begin with.
+std::string Said(v1::Reason reason, absl::string_view message) {
+  const std::string name(ReasonName(reason));
+  if (message == name) return name;
+  absl::ConsumePrefix(&message, name + ": ");
+  return absl::StrCat(name, ": ", message);
 }
 
 std::string Text(const v1::CreateTemplateClaim& write) {
@@ -36,7 +45,7 @@ std::string Text(const v1::BindClaim& write) {
 }
 
 std::string Text(const v1::LoseClaim& write) {
-  return absl::StrCat(" ", ReasonName(write.reason()), ": ", write.message());
+  return absl::StrCat(" ", Said(write.reason(), write.message()));
 }
 
 std::string Text(const v1::PinPod& write) {
@@ -67,7 +76,7 @@ std::string Text(const v1::RecordRejection& write, absl::Time now) {
 
 std::string Text(const v1::SetCondition& write) {
   return absl::StrCat(" ", write.type(), "=", write.status(), " ",
-                      ReasonName(write.reason()), ": ", write.message());
+                      Said(write.reason(), write.message()));
 }
 
 std::string Text(const v1::WriteClaimSet& write) {
@@ -100,8 +109,7 @@ std::string Text(const v1::WriteClaimSet& write) {
 std::string Text(const v1::EmitWarning& write) {
   // The transition's number, which makes the Event's name its own.
   const std::vector<std::string> parts = absl::StrSplit(write.name(), '-');
-  return absl::StrCat(" #", parts[2], " ", ReasonName(write.reason()), " (",
-                      write.note(), ")");
+  return absl::StrCat(" #", parts[2], " ", Said(write.reason(), write.note()));
 }
 
 std::string Rejections(const std::vector<RejectedNode>& entries,

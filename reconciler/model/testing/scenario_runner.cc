@@ -198,7 +198,7 @@ std::vector<std::string> ScenarioRunner::Apply(const Fates& fates) {
     const v1::Effect& effect = last_.effects(i);
     const uint32_t index = static_cast<uint32_t>(i);
     if (!effect.set_key().empty() && stopped.contains(effect.set_key())) {
-      TellOutcome(index, v1::Outcome::SKIPPED, {});
+      TellOutcome({decision_, index}, v1::Outcome::SKIPPED, {});
       lines.push_back(absl::StrCat("  skipped: ", EffectText(effect, now_)));
       continue;
     }
@@ -220,13 +220,13 @@ std::string ScenarioRunner::Send(uint32_t index, const Fate& fate,
                                  std::map<Object3, std::string>& versions) {
   const v1::Effect& effect = last_.effects(static_cast<int>(index));
   if (fate.kind == Fate::kRefused) {
-    TellOutcome(index, v1::Outcome::REFUSED,
+    TellOutcome({decision_, index}, v1::Outcome::REFUSED,
                 {.code = fate.code, .message = "refused by the scenario"});
     return absl::StrCat("refused ", fate.code);
   }
   if (fate.kind == Fate::kLost) {
-    unanswered_.insert(index);
-    TellOutcome(index, v1::Outcome::UNKNOWN, {});
+    unanswered_[{decision_, index}] = effect;
+    TellOutcome({decision_, index}, v1::Outcome::UNKNOWN, {});
     return "unknown";
   }
   auto known = versions.find(about);
@@ -241,15 +241,15 @@ std::string ScenarioRunner::Send(uint32_t index, const Fate& fate,
                                             : known->second,
                     now_);
   if (fate.kind == Fate::kUnanswered) {
-    unanswered_.insert(index);
-    TellOutcome(index, v1::Outcome::UNKNOWN, {});
+    unanswered_[{decision_, index}] = effect;
+    TellOutcome({decision_, index}, v1::Outcome::UNKNOWN, {});
     return "unknown";
   }
   if (!answer.ok()) {
-    TellOutcome(index, v1::Outcome::REFUSED, answer);
+    TellOutcome({decision_, index}, v1::Outcome::REFUSED, answer);
     return absl::StrCat("refused ", answer.code, " ", answer.message);
   }
-  TellOutcome(index, v1::Outcome::APPLIED, answer);
+  TellOutcome({decision_, index}, v1::Outcome::APPLIED, answer);
   if (answer.object.has_value()) {
     versions[about] = MetaOf(*answer.object).resource_version;
     // The watch tells the same once more.
@@ -261,14 +261,13 @@ std::string ScenarioRunner::Send(uint32_t index, const Fate& fate,
 }
 
 std::vector<std::string> ScenarioRunner::ReadBack() {
-  for (const uint32_t index : unanswered_) {
-    const v1::Effect& effect = snapshot_.in_flight.at({decision_, index});
+  for (const auto& [id, effect] : unanswered_) {
     const Object* found =
         server_.Find(*KindByName(effect.target().kind()),
                      effect.target().namespace_(), effect.target().name());
     Answer answer;
     if (found != nullptr) answer.object = *found;
-    TellOutcome(index, v1::Outcome::READ_BACK, answer);
+    TellOutcome(id, v1::Outcome::READ_BACK, answer);
   }
   unanswered_.clear();
   return {};
@@ -393,12 +392,12 @@ void ScenarioRunner::TellObject(v1::ObjectEvent::Type type,
   Tell(std::move(record), object);
 }
 
-void ScenarioRunner::TellOutcome(uint32_t index, v1::Outcome::Kind kind,
+void ScenarioRunner::TellOutcome(EffectId id, v1::Outcome::Kind kind,
                                  const Answer& answer) {
   v1::Record record;
   v1::Outcome& outcome = *record.mutable_outcome();
-  outcome.set_decision(decision_);
-  outcome.set_effect(index);
+  outcome.set_decision(id.first);
+  outcome.set_effect(id.second);
   outcome.set_kind(kind);
   outcome.set_code(answer.code);
   outcome.set_message(answer.message);

@@ -69,8 +69,7 @@ class ScenarioRunner {
   void Relist(Kind kind);
   void Tell(v1::Record record, std::optional<Object> object = std::nullopt);
   void TellObject(v1::ObjectEvent::Type type, const Object& object);
-  void TellOutcome(uint32_t index, v1::Outcome::Kind kind,
-                   const Answer& answer);
+  void TellOutcome(EffectId id, v1::Outcome::Kind kind, const Answer& answer);
   void CheckPass(const PassResult& result, const v1::Decision& decision);
   void CheckReplay(const v1::Decision& decision);
   void CheckOrder(const v1::Decision& decision);
@@ -87,7 +86,7 @@ class ScenarioRunner {
   uint64_t decision_ = 0;  // the sequence of the last one
   v1::Decision last_;
   PassResult result_;
-  std::set<uint32_t> unanswered_;
+  std::map<EffectId, v1::Effect> unanswered_;
   std::vector<std::string> mistakes_;
 };
 
