@@ -360,12 +360,12 @@ absl::Status PlannedCluster::Add(const InputObject& input) {
   return absl::OkStatus();
 }
 
-std::vector<ObjectState> PlannedCluster::List() const {
-  std::vector<ObjectState> states;
-  for (const auto& [key, stored] : objects_) {
-    states.push_back(StateOf(key, *stored, v1::ObjectEvent::LISTED));
+void PlannedCluster::ForEach(
+    Kind kind, absl::FunctionRef<void(ObjectState)> visit) const {
+  for (auto next = objects_.lower_bound(Key{kind, "", ""});
+       next != objects_.end() && std::get<0>(next->first) == kind; ++next) {
+    visit(StateOf(next->first, *next->second, v1::ObjectEvent::LISTED));
   }
-  return states;
 }
 
 absl::StatusOr<PlannedCluster::Answer> PlannedCluster::Send(

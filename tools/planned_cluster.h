@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -30,7 +31,7 @@ namespace gpubinder {
 
 // A state of an object as a watch would tell it.
 struct ObjectState {
-  v1::ObjectEvent event;  // ADDED, MODIFIED or DELETED
+  v1::ObjectEvent event;  // LISTED, ADDED, MODIFIED or DELETED
   Object object;
 };
 
@@ -45,8 +46,9 @@ class PlannedCluster {
   // Puts an object in as it was read. kInvalidArgument: another object of the
   // kind has its uid.
   absl::Status Add(const InputObject& object);
-  // All objects as they are, of kind by kind, by namespace and name.
-  std::vector<ObjectState> List() const;
+  // Visits the kind's objects as a list has them, by namespace and name.
+  void ForEach(Kind kind,
+               absl::FunctionRef<void(ObjectState)> visit) const;
 
   struct Answer {
     std::string json;  // the object as it was written
