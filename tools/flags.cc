@@ -7,12 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "tools/text_table.h"
 
 namespace gpubinder {
 namespace {
 
 constexpr size_t kHelpColumn = 34;
-constexpr size_t kHelpWidth = 100;
 
 // A name less what does not matter in it.
 std::string Plain(absl::string_view name) {
@@ -83,16 +83,6 @@ absl::Status SetFlag(const Written& written) {
       absl::StrCat("flag ", written.text, ": ", status.message()));
 }
 
-std::vector<std::string> Wrapped(absl::string_view text, size_t width) {
-  std::vector<std::string> lines(1);
-  for (absl::string_view word : absl::StrSplit(text, ' ')) {
-    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width)
-      lines.emplace_back();
-    absl::StrAppend(&lines.back(), lines.back().empty() ? "" : " ", word);
-  }
-  return lines;
-}
-
 }  // namespace
 
 absl::StatusOr<ParsedFlags> ParseFlags(absl::Span<const char* const> args,
@@ -141,7 +131,7 @@ std::string FlagsHelp(const std::vector<Flag>& flags) {
       head.clear();
     }
     for (const std::string& line :
-         Wrapped(flag.help, kHelpWidth - kHelpColumn)) {
+         WrapText(flag.help, kTextColumns - kHelpColumn)) {
       head.resize(kHelpColumn, ' ');
       absl::StrAppend(&help, head, line, "\n");
       head.clear();
