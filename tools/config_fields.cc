@@ -9,7 +9,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "reconciler/model/label_syntax.h"
 #include "reconciler/model/pod_request.h"
 #include "tools/config_file.h"
 
@@ -77,21 +76,22 @@ bool IsDnsLabel(absl::string_view text, bool open_end) {
 ConfigField Text(std::string name, std::string Config::*field,
                  bool (*is_legal)(absl::string_view), std::string want,
                  std::string help) {
-  return {.name = std::move(name),
-          .help = std::move(help),
-          .type = ConfigType::kText,
-          .set = [field, is_legal, want](absl::string_view text,
-                                         Config& config) {
-            if (!is_legal(text)) return Found(text, want);
-            config.*field = std::string(text);
-            return absl::OkStatus();
-          }};
+  return {
+      .name = std::move(name),
+      .help = std::move(help),
+      .type = ConfigType::kText,
+      .set = [field, is_legal, want](absl::string_view text, Config& config) {
+        if (!is_legal(text)) return Found(text, want);
+        config.*field = std::string(text);
+        return absl::OkStatus();
+      }};
 }
 
 ConfigField RawResourceNames() {
   return {.name = "rawResourceNames",
-          .help = "policy for GPU resource names used directly: allowed or "
-                  "denied",
+          .help =
+              "policy for GPU resource names used directly: allowed or "
+              "denied",
           .type = ConfigType::kChoice,
           .set = [](absl::string_view text, Config& config) {
             if (text != "allowed" && text != "denied") {
@@ -180,8 +180,7 @@ std::vector<ConfigField> MakeFields() {
            "within which a leader must renew"),
       Time("retryPeriod", &C::retry_period, "between tries to get the lease"),
       Time("requestTimeout", &C::request_timeout, "of one write"),
-      Time("journalMaxAge", &C::journal_max_age,
-           "how long records are kept"),
+      Time("journalMaxAge", &C::journal_max_age, "how long records are kept"),
       JournalMaxBytes(),
       Switch("observe", &C::observe, "run shadow passes and write nothing"),
   };

@@ -14,7 +14,15 @@
 
 namespace gpubinder {
 
-enum class ConfigType { kSwitch, kWhole, kText, kChoice, kDuration, kBytes, kList };
+enum class ConfigType {
+  kSwitch,
+  kWhole,
+  kText,
+  kChoice,
+  kDuration,
+  kBytes,
+  kList
+};
 
 struct ConfigField {
   std::string name, help;

@@ -189,8 +189,8 @@ absl::StatusOr<int64_t> ParseBytes(absl::string_view text) {
 absl::Status ReadConfig(absl::string_view text, const std::string& name,
                         Config& config) {
   if (text.size() > kMostConfigBytes) {
-    return Bad(name, absl::StrCat("is larger than ", kMostConfigBytes,
-                                  " bytes"));
+    return Bad(name,
+               absl::StrCat("is larger than ", kMostConfigBytes, " bytes"));
   }
   const absl::StatusOr<std::vector<YamlDocument>> documents =
       YamlToJson(text, kMostConfigBytes);

@@ -124,7 +124,9 @@ std::string FlagsHelp(const std::vector<Flag>& flags) {
   std::string help;
   for (const Flag& flag : flags) {
     std::string head = absl::StrCat(
-        "  ", flag.letter == 0 ? "    " : absl::StrCat("-", std::string(1, flag.letter), ", "),
+        "  ",
+        flag.letter == 0 ? "    "
+                         : absl::StrCat("-", std::string(1, flag.letter), ", "),
         "--", flag.name, flag.value.empty() ? "" : " ", flag.value);
     if (head.size() + 2 > kHelpColumn) {
       absl::StrAppend(&help, head, "\n");

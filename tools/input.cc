@@ -52,8 +52,8 @@ absl::StatusOr<std::string> NeedText(const std::string& where, JsonValue parent,
   if (value.type() == Type::kText && !value.text().empty()) {
     return std::string(value.text());
   }
-  return Bad(where, absl::StrCat(path, ": found ", FoundText(value),
-                                 ", want a text"));
+  return Bad(where,
+             absl::StrCat(path, ": found ", FoundText(value), ", want a text"));
 }
 
 class Reader {
@@ -124,8 +124,9 @@ class Reader {
       if (!kind.empty() && item.type() == Type::kObject &&
           version.type() == Type::kText && !item.Field("kind").present() &&
           json.size() > 2) {
-        json = absl::StrCat("{\"kind\":", JsonQuoted(kind), ",\"apiVersion\":",
-                            JsonQuoted(version.text()), ",", json.substr(1));
+        json = absl::StrCat("{\"kind\":", JsonQuoted(kind),
+                            ",\"apiVersion\":", JsonQuoted(version.text()), ",",
+                            json.substr(1));
       }
       status = AddText({place, std::move(json)});
     });
@@ -178,13 +179,13 @@ class Reader {
     }
     std::visit([&](auto& o) { o.meta.name_space = where_it_lives; },
                *any.object);
-    const std::string title = absl::StrCat(
-        any.kind, " ", where_it_lives, where_it_lives.empty() ? "" : "/",
-        *name);
+    const std::string title =
+        absl::StrCat(any.kind, " ", where_it_lives,
+                     where_it_lives.empty() ? "" : "/", *name);
     auto [seen, is_new] = places_.emplace(title, where);
     if (!is_new) {
-      return Bad(where, absl::StrCat(title, " stands twice, first in ",
-                                     seen->second));
+      return Bad(where,
+                 absl::StrCat(title, " stands twice, first in ", seen->second));
     }
     input_.served[static_cast<size_t>(kind)] = true;
     input_.objects.push_back(
@@ -219,9 +220,9 @@ std::string SkippedText(const Input& input) {
     kinds.push_back(absl::StrCat(kind, " ", count));
   }
   if (objects == 0) return "";
-  return absl::StrCat("skipped ", objects, objects == 1 ? " object" : " objects",
-                      " of kinds that are not modelled: ",
-                      absl::StrJoin(kinds, ", "));
+  return absl::StrCat(
+      "skipped ", objects, objects == 1 ? " object" : " objects",
+      " of kinds that are not modelled: ", absl::StrJoin(kinds, ", "));
 }
 
 }  // namespace gpubinder

@@ -189,24 +189,22 @@ class Document {
     for (const Row row : set.members) {
       members.push_back(snapshot_.claims()[row].meta.name);
     }
-    const bool looked =
-        judged != run_.judged.end() && !IsMisconfigured(reason);
-    return {
-        {"namespace", set.name_space},
-        {"name", set.name},
-        {"vmi", TextOrNull(set.vmi.has_value()
-                               ? snapshot_.vmis()[*set.vmi].meta.name
-                               : "")},
-        {"launcher",
-         TextOrNull(set.launcher.pod.has_value()
-                        ? snapshot_.pods()[*set.launcher.pod].meta.name
-                        : "")},
-        {"pinned", set.launcher.state == LauncherState::kPinned},
-        {"nodeName", TextOrNull(NodeOf(set))},
-        {"reason", TextOrNull(ReasonName(reason))},
-        {"message", TextOrNull(has ? MessageOf(verdict->second) : "")},
-        {"members", std::move(members)},
-        {"nodes", looked ? JudgedNodes(judged->second) : Json::array()}};
+    const bool looked = judged != run_.judged.end() && !IsMisconfigured(reason);
+    return {{"namespace", set.name_space},
+            {"name", set.name},
+            {"vmi", TextOrNull(set.vmi.has_value()
+                                   ? snapshot_.vmis()[*set.vmi].meta.name
+                                   : "")},
+            {"launcher",
+             TextOrNull(set.launcher.pod.has_value()
+                            ? snapshot_.pods()[*set.launcher.pod].meta.name
+                            : "")},
+            {"pinned", set.launcher.state == LauncherState::kPinned},
+            {"nodeName", TextOrNull(NodeOf(set))},
+            {"reason", TextOrNull(ReasonName(reason))},
+            {"message", TextOrNull(has ? MessageOf(verdict->second) : "")},
+            {"members", std::move(members)},
+            {"nodes", looked ? JudgedNodes(judged->second) : Json::array()}};
   }
 
   // Where the whole set stands; empty: nowhere, or on several nodes.

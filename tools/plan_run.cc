@@ -68,9 +68,8 @@ class Runner {
     v1::Record began;
     began.mutable_list_began()->set_kind(name);
     FoldNext(std::move(began), std::nullopt);
-    cluster_.ForEach(kind, [&](ObjectState state) {
-      FoldState(std::move(state));
-    });
+    cluster_.ForEach(kind,
+                     [&](ObjectState state) { FoldState(std::move(state)); });
     v1::Record ended;
     ended.mutable_list_ended()->set_kind(name);
     FoldNext(std::move(ended), std::nullopt);
@@ -135,7 +134,7 @@ class Runner {
     std::string answer;
     outcome.set_kind(v1::Outcome::APPLIED);
     for (int done = 0;; ++done) {
-      const absl::StatusOr<std::optional<ApiRequest>> request =
+      const absl::StatusOr<std::optional<EffectRequest>> request =
           NextRequest(effect, key, done, answer);
       if (!request.ok()) {
         Refuse(effect, request.status(), outcome);
@@ -160,11 +159,11 @@ class Runner {
     outcome.set_code(ApiErrorOf(status).code);
     outcome.set_message(std::string(status.message()));
     const v1::Target& target = effect.target();
-    run_.refusals.push_back(absl::StrCat(
-        "pass ", run_.passes, ": ", EffectKindName(effect), " of ",
-        target.kind(), " ", target.namespace_(),
-        target.namespace_().empty() ? "" : "/", target.name(), ": ",
-        status.message()));
+    run_.refusals.push_back(
+        absl::StrCat("pass ", run_.passes, ": ", EffectKindName(effect), " of ",
+                     target.kind(), " ", target.namespace_(),
+                     target.namespace_().empty() ? "" : "/", target.name(),
+                     ": ", status.message()));
   }
 
   const PlanOptions& options_;

@@ -50,18 +50,16 @@ std::optional<Kind> KindAt(const ResourcePath& path) {
 }
 
 // Whether the status of the kind is written only through its subresource.
-bool HasStatusSubresource(Kind kind) {
-  return kind != Kind::kPersistentVolume;
-}
+bool HasStatusSubresource(Kind kind) { return kind != Kind::kPersistentVolume; }
 
 absl::Status Refused(int code, const std::string& reason,
-                     const std::string& message, const ApiRequest& request) {
+                     const std::string& message, const EffectRequest& request) {
   return StatusOfApiError(
       {.code = code, .reason = reason, .message = message, .sent = true},
       PathText(request.path));
 }
 
-absl::Status Conflict(const ApiRequest& request) {
+absl::Status Conflict(const EffectRequest& request) {
   return Refused(409, "Conflict", "the object has been modified", request);
 }
 
@@ -96,13 +94,13 @@ struct PlannedCluster::Stored {
 // Handles one request.
 class PlannedCluster::Writer {
  public:
-  Writer(PlannedCluster& cluster, const ApiRequest& request)
+  Writer(PlannedCluster& cluster, const EffectRequest& request)
       : cluster_(cluster), request_(request) {}
 
   absl::StatusOr<Answer> Write() {
     const std::optional<Kind> kind = KindAt(request_.path);
     if (!kind.has_value()) {
-      if (request_.verb == ApiRequest::Verb::kCreate) return Answer{};
+      if (request_.verb == EffectRequest::Verb::kCreate) return Answer{};
       return Refused(404, "NotFound", "the kind is not in the plan", request_);
     }
     const Json body = Json::parse(request_.body, nullptr, false);
@@ -110,15 +108,15 @@ class PlannedCluster::Writer {
       return Refused(400, "BadRequest", "the body is no JSON", request_);
     }
     absl::Status status;
-    if (request_.verb == ApiRequest::Verb::kCreate) {
+    if (request_.verb == EffectRequest::Verb::kCreate) {
       status = Create(*kind, body);
     } else {
       const Key key = {*kind, request_.path.name_space, request_.path.name};
       if (!cluster_.objects_.contains(key)) {
         return Refused(404, "NotFound", "there is no such object", request_);
       }
-      status = request_.verb == ApiRequest::Verb::kPatch ? Patch(key, body)
-                                                         : Delete(key, body);
+      status = request_.verb == EffectRequest::Verb::kPatch ? Patch(key, body)
+                                                            : Delete(key, body);
     }
     if (!status.ok()) return status;
     return std::move(answer_);
@@ -132,9 +130,9 @@ class PlannedCluster::Writer {
     }
     if (HasStatusSubresource(kind)) body.erase("status");
     Json& meta = body["metadata"];
-    meta["uid"] = UidOf(absl::StrCat(KindName(kind), "/", std::get<1>(key), "/",
-                                     std::get<2>(key), "/",
-                                     cluster_.version_ + 1));
+    meta["uid"] =
+        UidOf(absl::StrCat(KindName(kind), "/", std::get<1>(key), "/",
+                           std::get<2>(key), "/", cluster_.version_ + 1));
     meta["creationTimestamp"] = TimeText(cluster_.now_);
     meta["generation"] = 1;
     auto stored = std::make_unique<Stored>();
@@ -272,7 +270,7 @@ class PlannedCluster::Writer {
   }
 
   PlannedCluster& cluster_;
-  const ApiRequest& request_;
+  const EffectRequest& request_;
   Answer answer_;
 };
 
@@ -288,8 +286,8 @@ ObjectState PlannedCluster::StateOf(const Key& key, const Stored& stored,
   std::visit(
       [&](auto& o) {
         o.meta.name_space = std::get<1>(key);
-        o.meta.problems.insert(o.meta.problems.begin(),
-                               stored.problems.begin(), stored.problems.end());
+        o.meta.problems.insert(o.meta.problems.begin(), stored.problems.begin(),
+                               stored.problems.end());
       },
       state.object);
   state.event.set_type(type);
@@ -346,10 +344,10 @@ absl::Status PlannedCluster::Add(const InputObject& input) {
   }
   auto [seen, is_new] = uids_.emplace(std::pair(kind, stored->uid), meta.name);
   if (!is_new) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        input.where, ": ", KindName(kind), " ", meta.name,
-        ": metadata.uid: found \"", stored->uid, "\", which ", seen->second,
-        " has too, want one of its own"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(input.where, ": ", KindName(kind), " ", meta.name,
+                     ": metadata.uid: found \"", stored->uid, "\", which ",
+                     seen->second, " has too, want one of its own"));
   }
   uint64_t version = 0;
   if (absl::SimpleAtoi(meta.resource_version, &version)) {
@@ -360,8 +358,8 @@ absl::Status PlannedCluster::Add(const InputObject& input) {
   return absl::OkStatus();
 }
 
-void PlannedCluster::ForEach(
-    Kind kind, absl::FunctionRef<void(ObjectState)> visit) const {
+void PlannedCluster::ForEach(Kind kind,
+                             absl::FunctionRef<void(ObjectState)> visit) const {
   for (auto next = objects_.lower_bound(Key{kind, "", ""});
        next != objects_.end() && std::get<0>(next->first) == kind; ++next) {
     visit(StateOf(next->first, *next->second, v1::ObjectEvent::LISTED));
@@ -369,7 +367,7 @@ void PlannedCluster::ForEach(
 }
 
 absl::StatusOr<PlannedCluster::Answer> PlannedCluster::Send(
-    const ApiRequest& request) {
+    const EffectRequest& request) {
   return Writer(*this, request).Write();
 }
 

@@ -47,8 +47,7 @@ class PlannedCluster {
   // kind has its uid.
   absl::Status Add(const InputObject& object);
   // Visits the kind's objects as a list has them, by namespace and name.
-  void ForEach(Kind kind,
-               absl::FunctionRef<void(ObjectState)> visit) const;
+  void ForEach(Kind kind, absl::FunctionRef<void(ObjectState)> visit) const;
 
   struct Answer {
     std::string json;  // the object as it was written
@@ -58,7 +57,7 @@ class PlannedCluster {
     std::vector<ObjectState> changes;
   };
   // O(size of the object + what it owns). The errors are those of ApiClient.
-  absl::StatusOr<Answer> Send(const ApiRequest& request);
+  absl::StatusOr<Answer> Send(const EffectRequest& request);
 
  private:
   using Key = std::tuple<Kind, std::string, std::string>;

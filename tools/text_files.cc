@@ -167,8 +167,8 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path,
          from.gcount() > 0) {
     text.append(block.data(), static_cast<size_t>(from.gcount()));
     if (text.size() > kMostFileBytes) {
-      return Bad(name, absl::StrCat("is larger than ", kMostFileBytes >> 20,
-                                    " MiB"));
+      return Bad(name,
+                 absl::StrCat("is larger than ", kMostFileBytes >> 20, " MiB"));
     }
   }
   if (from.bad()) {

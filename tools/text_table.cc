@@ -104,8 +104,7 @@ std::string TextTable(const std::vector<TextRow>& rows, TextStyle style) {
     if (!row.cells.empty()) table += Line(row, widths, style);
     if (row.below.empty()) continue;
     const size_t indent = 3 * kIndent;
-    for (const std::string& line :
-         WrapText(row.below, kTextColumns - indent)) {
+    for (const std::string& line : WrapText(row.below, kTextColumns - indent)) {
       absl::StrAppend(&table, std::string(indent, ' '), line, "\n");
     }
   }

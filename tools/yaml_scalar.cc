@@ -43,9 +43,10 @@ std::optional<uint64_t> InBase(absl::string_view digits, int base) {
   uint64_t value = 0;
   if (digits.empty()) return std::nullopt;
   for (const char c : digits) {
-    const int digit = absl::ascii_isdigit(c)   ? c - '0'
-                      : absl::ascii_isxdigit(c) ? absl::ascii_tolower(c) - 'a' + 10
-                                                : base;
+    const int digit = absl::ascii_isdigit(c) ? c - '0'
+                      : absl::ascii_isxdigit(c)
+                          ? absl::ascii_tolower(c) - 'a' + 10
+                          : base;
     if (digit >= base) return std::nullopt;
     if (__builtin_mul_overflow(value, static_cast<uint64_t>(base), &value) ||
         __builtin_add_overflow(value, static_cast<uint64_t>(digit), &value)) {
@@ -137,7 +138,8 @@ YamlScalar ResolvePlainScalar(absl::string_view text) {
                      "+.Inf", "+.INF", "-.inf", "-.Inf", "-.INF"})) {
     return {.type = Type::kNotFinite};
   }
-  if (absl::ascii_isdigit(text[0]) || IsOneOf(text.substr(0, 1), {"+", "-", "."})) {
+  if (absl::ascii_isdigit(text[0]) ||
+      IsOneOf(text.substr(0, 1), {"+", "-", "."})) {
     const std::string plain = absl::StrReplaceAll(text, {{"_", ""}});
     std::optional<std::string> number = AsInteger(plain);
     if (!number.has_value()) number = AsFloat(plain);
