@@ -1,0 +1,133 @@
+#include <string>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
+#include "tools/commands.h"
+#include "tools/input.h"
+#include "tools/json_yaml.h"
+#include "tools/offline_flags.h"
+#include "tools/plan_document.h"
+#include "tools/plan_run.h"
+#include "tools/plan_table.h"
+#include "tools/text_files.h"
+
+namespace gpubinder {
+namespace {
+
+constexpr int kMostPasses = 100;
+
+struct PlanArgs {
+  OfflineArgs offline;
+  int passes = kMostPasses;
+  bool fail_on_waiting = false, check = false;
+};
+
+std::vector<Flag> PlanFlags(PlanArgs* args) {
+  std::vector<Flag> flags = {
+      OutputFlag("table|json|yaml", &args->offline),
+      {.name = "passes",
+       .value = "N",
+       .help = "the most passes to run, 1 to 100; default: 100",
+       .set =
+           [args](absl::string_view text) {
+             if (!absl::SimpleAtoi(text, &args->passes) || args->passes < 1 ||
+                 args->passes > kMostPasses) {
+               return absl::InvalidArgumentError(
+                   absl::StrCat("found \"", text.substr(0, 64),
+                                "\", want a whole number from 1 to 100"));
+             }
+             return absl::OkStatus();
+           }},
+      {.name = "fail-on-waiting",
+       .help = "exit with 1 when a set waits",
+       .set = IntoSwitch(&args->fail_on_waiting)},
+      {.name = "check",
+       .help = "run the naive model over each pass (not in this build)",
+       .set = IntoSwitch(&args->check)}};
+  std::vector<Flag> offline = OfflineFlags(&args->offline);
+  std::move(offline.begin(), offline.end(), std::back_inserter(flags));
+  return flags;
+}
+
+void PrintHelp(const std::vector<Flag>& flags, std::ostream& out) {
+  out << "decides what the binder would do with the objects of files, until a "
+         "pass has nothing to do\n\n"
+         "usage: gpubinder plan -f FILE... [flags]\n\n"
+      << FlagsHelp(flags)
+      << "\nexit codes: 0 settled, 1 not settled or, with --fail-on-waiting, "
+         "a set waits, 2 bad input\n";
+}
+
+int PrintPlan(const PlanRun& run, const PlanArgs& args,
+              const Console& console) {
+  const nlohmann::ordered_json document = PlanDocument(run);
+  if (args.offline.output == "json") {
+    console.out << document.dump(
+                       2, ' ', false,
+                       nlohmann::ordered_json::error_handler_t::replace)
+                << "\n";
+  } else if (args.offline.output == "yaml") {
+    console.out << YamlText(document);
+  } else {
+    console.out << PlanTable(
+        document, console.colour ? TextStyle::kColour : TextStyle::kPlain);
+  }
+  for (const std::string& refusal : run.refusals) {
+    console.err << "gpubinder plan: not taken: " << refusal << "\n";
+  }
+  if (!run.settled) {
+    console.err << "gpubinder plan: not settled after " << run.passes
+                << (run.passes == 1 ? " pass\n" : " passes\n");
+    return kExitNo;
+  }
+  return args.fail_on_waiting && AnySetWaits(run) ? kExitNo : kExitDone;
+}
+
+}  // namespace
+
+int RunPlan(Args args, const Console& console) {
+  PlanArgs plan;
+  const std::vector<Flag> flags = PlanFlags(&plan);
+  absl::StatusOr<ParsedFlags> parsed = ParseFlags(args, flags);
+  if (!parsed.ok()) return Fail("plan", parsed.status(), console);
+  if (parsed->help) {
+    PrintHelp(flags, console.out);
+    return kExitDone;
+  }
+  if (plan.check) {
+    return Fail("plan",
+                absl::InvalidArgumentError(
+                    "flag --check: this build has no naive model"),
+                console);
+  }
+  // What a shell makes of -f *.yaml.
+  std::vector<std::string>& files = plan.offline.files;
+  std::move(parsed->operands.begin(), parsed->operands.end(),
+            std::back_inserter(files));
+  if (files.empty()) {
+    return Fail("plan",
+                absl::InvalidArgumentError("no objects: want -f FILE, or -f - "
+                                           "for stdin"),
+                console);
+  }
+  const absl::StatusOr<Config> config = OfflineConfig(plan.offline, console);
+  if (!config.ok()) return Fail("plan", config.status(), console);
+  const absl::StatusOr<std::vector<InputText>> texts =
+      ReadTextFiles(files, console.in);
+  if (!texts.ok()) return Fail("plan", texts.status(), console);
+  const absl::StatusOr<Input> input =
+      ObjectsOf(*texts, plan.offline.name_space);
+  if (!input.ok()) return Fail("plan", input.status(), console);
+  const std::string skipped = SkippedText(*input);
+  if (!skipped.empty()) console.err << "gpubinder plan: " << skipped << "\n";
+  const absl::StatusOr<PlanRun> run =
+      RunPlanPasses(*input, {.now = plan.offline.now.value_or(absl::Now()),
+                             .config = *config,
+                             .most_passes = plan.passes});
+  if (!run.ok()) return Fail("plan", run.status(), console);
+  return PrintPlan(*run, plan, console);
+}
+
+}  // namespace gpubinder

@@ -1,0 +1,55 @@
+// Runs passes over objects that were read, with no cluster, until a pass has
+// nothing to do: what `gpubinder plan` prints.
+//
+// Each pass goes the way of a live one: records are folded, the decision is a
+// record, its effects become requests, and the answers are folded. Only the
+// API server is a stand-in (planned_cluster.h). The result depends on the
+// input and the options alone, not on the order of the input.
+
+#ifndef TOOLS_PLAN_RUN_H_
+#define TOOLS_PLAN_RUN_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "reconciler/model/config.h"
+#include "reconciler/model/explanation.h"
+#include "reconciler/model/snapshot.h"
+#include "tools/input.h"
+
+namespace gpubinder {
+
+struct PlanOptions {
+  absl::Time now;
+  Config config;
+  int most_passes = 100;
+};
+
+struct PlannedEffect {
+  int pass = 1;
+  v1::Effect effect;
+};
+
+struct PlanRun {
+  Snapshot snapshot;  // with all effects applied
+  int passes = 0;     // the last one, without effects, included
+  bool settled = false;
+  std::vector<PlannedEffect> effects;
+  // By the key of the set: the verdict of the last pass that had one, and the
+  // nodes as they were judged in the last pass that looked at them.
+  std::map<std::string, Verdict> verdicts;
+  std::map<std::string, std::vector<NodeGroup>> judged;
+  // Requests that the stand-in for the API server did not take.
+  std::vector<std::string> refusals;
+};
+
+// kInvalidArgument: two objects share a uid. O(objects + passes x pass).
+absl::StatusOr<PlanRun> RunPlanPasses(const Input& input,
+                                      const PlanOptions& options);
+
+}  // namespace gpubinder
+
+#endif  // TOOLS_PLAN_RUN_H_

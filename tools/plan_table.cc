@@ -1,0 +1,167 @@
+#include "tools/plan_table.h"
+
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "nlohmann/json.hpp"
+
+namespace gpubinder {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string Text(const Json& value) {
+  if (value.is_null()) return "-";
+  if (value.is_string()) return value.get<std::string>();
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string Place(const Json& row) {
+  return absl::StrCat(row["namespace"].is_null() ? "" : Text(row["namespace"]),
+                      row["namespace"].is_null() ? "" : "/", Text(row["name"]));
+}
+
+TextCell ReasonCell(const Json& reason) {
+  const std::string text = Text(reason);
+  return {.text = text,
+          .colour = absl::StartsWith(text, "Placed") ? TextColour::kGood
+                                                     : TextColour::kBad};
+}
+
+TextCell Number(const Json& value) {
+  return {.text = Text(value), .right = true};
+}
+
+TextRow Head(const std::vector<std::string>& names, size_t first_number) {
+  TextRow row;
+  for (const std::string& name : names) {
+    row.cells.push_back({.text = name,
+                         .colour = TextColour::kHead,
+                         .right = row.cells.size() >= first_number});
+  }
+  return row;
+}
+
+constexpr size_t kNoNumbers = 100;
+
+std::string Section(const std::string& title, const std::vector<TextRow>& rows,
+                    TextStyle style) {
+  if (rows.size() < 2) return "";
+  return absl::StrCat(title, "\n", TextTable(rows, style), "\n");
+}
+
+std::string Sets(const Json& plan, TextStyle style) {
+  std::vector<TextRow> rows = {
+      Head({"NAME", "LAUNCHER", "NODE", "REASON"}, kNoNumbers)};
+  for (const Json& set : plan["sets"]) {
+    TextRow row{.cells = {{.text = Place(set)},
+                          {.text = Text(set["launcher"])},
+                          {.text = Text(set["nodeName"])},
+                          ReasonCell(set["reason"])}};
+    const std::string message = Text(set["message"]);
+    // "Placed on n1" says nothing that the columns do not.
+    if (!set["message"].is_null() && Text(set["reason"]) != "Placed") {
+      row.below = message;
+    }
+    rows.push_back(std::move(row));
+  }
+  return Section("SETS", rows, style);
+}
+
+std::string Claims(const Json& plan, TextStyle style) {
+  std::vector<TextRow> rows = {
+      Head({"NAME", "CLASS", "COUNT", "PHASE", "NODE", "VM"}, kNoNumbers)};
+  rows[0].cells[2].right = true;
+  for (const Json& claim : plan["claims"]) {
+    rows.push_back({.cells = {{.text = Place(claim)},
+                              {.text = Text(claim["className"])},
+                              Number(claim["count"]),
+                              {.text = Text(claim["phase"])},
+                              {.text = Text(claim["nodeName"])},
+                              {.text = Text(claim["vmi"])}}});
+  }
+  return Section("CLAIMS", rows, style);
+}
+
+std::string Nodes(const Json& plan, TextStyle style) {
+  std::vector<TextRow> rows = {
+      Head({"NAME", "RESOURCE", "ALLOCATABLE", "BOOKED", "RAW", "FREE"}, 2)};
+  for (const Json& node : plan["nodes"]) {
+    for (const Json& resource : node["resources"]) {
+      rows.push_back({.cells = {{.text = Text(node["name"])},
+                                {.text = Text(resource["name"])},
+                                Number(resource["allocatable"]),
+                                Number(resource["booked"]),
+                                Number(resource["raw"]),
+                                Number(resource["free"])}});
+    }
+    if (node["resources"].empty()) {
+      rows.push_back({.cells = {{.text = Text(node["name"])}, {.text = "-"}}});
+    }
+  }
+  return Section("NODES", rows, style);
+}
+
+std::string BudgetRows(const Json& plan, TextStyle style) {
+  std::vector<TextRow> rows = {
+      Head({"TENANT", "KEY", "LIMIT", "CARVED OUT", "USED"}, 2)};
+  for (const Json& budget : plan["budgets"]) {
+    rows.push_back({.cells = {{.text = Text(budget["tenant"])},
+                              {.text = Text(budget["key"])},
+                              Number(budget["limit"]),
+                              Number(budget["carvedOut"]),
+                              Number(budget["used"])}});
+  }
+  return Section("BUDGETS", rows, style);
+}
+
+// The plain fields of an effect in one line.
+std::string FieldsText(const Json& fields) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : fields.items()) {
+    if (value.is_structured() || value.is_null()) continue;
+    parts.push_back(absl::StrCat(name, "=", Text(value)));
+  }
+  return absl::StrJoin(parts, " ");
+}
+
+std::string Changes(const Json& plan, TextStyle style) {
+  std::vector<TextRow> rows = {
+      Head({"PASS", "CHANGE", "OF", "FIELDS"}, kNoNumbers)};
+  for (const Json& effect : plan["effects"]) {
+    rows.push_back(
+        {.cells = {Number(effect["pass"]),
+                   {.text = Text(effect["kind"])},
+                   {.text = absl::StrCat(Text(effect["target"]["kind"]), " ",
+                                         Place(effect["target"]))},
+                   {.text = FieldsText(effect["fields"])}}});
+  }
+  return Section("CHANGES", rows, style);
+}
+
+std::string Malformed(const Json& plan, TextStyle style) {
+  std::vector<TextRow> rows = {Head({"OBJECT", "FIELD"}, kNoNumbers)};
+  for (const Json& row : plan["malformed"]) {
+    rows.push_back(
+        {.cells = {{.text = absl::StrCat(Text(row["kind"]), " ", Place(row))},
+                   {.text = Text(row["field"])}},
+         .below = Text(row["message"])});
+  }
+  return Section("MALFORMED", rows, style);
+}
+
+}  // namespace
+
+std::string PlanTable(const Json& plan, TextStyle style) {
+  const int passes = plan["passes"].get<int>();
+  return absl::StrCat(
+      Sets(plan, style), Claims(plan, style), Nodes(plan, style),
+      BudgetRows(plan, style), Changes(plan, style), Malformed(plan, style),
+      plan["settled"].get<bool>() ? "settled after " : "NOT settled after ",
+      passes, passes == 1 ? " pass, " : " passes, ", plan["effects"].size(),
+      plan["effects"].size() == 1 ? " change\n" : " changes\n");
+}
+
+}  // namespace gpubinder
