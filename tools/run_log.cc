@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "k8s/effect_codec.h"
 #include "nlohmann/json.hpp"
 #include "tools/effect_line.h"
 
