@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "journal/journal.h"
 #include "reconciler/explain_service.h"
-#include "reconciler/latest_pass.h"
+#include "reconciler/pass_board.h"
 
 namespace gpubinder {
 namespace {
@@ -52,7 +52,7 @@ class Binder::Impl {
     loop_ = *std::move(loop);
     if (options_.grpc_address.empty()) return absl::OkStatus();
     absl::StatusOr<std::unique_ptr<ExplainService>> service =
-        ExplainService::Start({.address = options_.grpc_address}, latest_);
+        ExplainService::Start({.address = options_.grpc_address}, board_);
     if (!service.ok()) return service.status();
     service_ = *std::move(service);
     return absl::OkStatus();
@@ -102,23 +102,19 @@ class Binder::Impl {
   }
 
   void Publish(const FinishedPass& pass) {
-    v1::StatusResponse status;
-    v1::Source& source = *status.mutable_source();
+    v1::Source source;
     source.set_journal_uid(pass.record.journal_uid());
     source.set_sequence(pass.record.sequence());
     source.set_epoch(pass.record.epoch());
     source.set_role(pass.record.role());
-    status.set_first_sequence(journal_->first_sequence());
-    status.set_last_sequence(journal_->last_sequence());
-    status.set_synced_sequence(journal_->synced_sequence());
-    latest_.Publish(PublishPass(pass.result, pass.snapshot, status));
+    board_.Publish(PublishPass(pass.result, pass.snapshot, source));
     options_.on_pass(pass);
   }
 
   const BinderOptions options_;
   const std::unique_ptr<ApiClient> writes_, lease_client_;
   std::unique_ptr<Journal> journal_;
-  LatestPass latest_;
+  PassBoard board_;
   std::unique_ptr<Leader> leader_;
   std::unique_ptr<Loop> loop_;
   std::unique_ptr<ExplainService> service_;

@@ -43,7 +43,12 @@ int UnknownCommand(absl::string_view name, const Console& console) {
 
 const std::vector<Command>& CommandTable() {
   static const auto& table = *new std::vector<Command>{
+      {"run", "the controller, against a cluster", RunRun},
+      {"sandbox", "a cluster in this process, with the controller in it",
+       RunSandbox},
       {"plan", "decide on objects from files, without a cluster", RunPlan},
+      {"explain", "ask a running controller why", RunExplain},
+      {"replay", "run the passes of a journal again and compare", RunReplay},
       {"manifests", "print what has to be installed", RunManifests},
   };
   return table;

@@ -17,8 +17,12 @@ namespace gpubinder {
 
 using Args = absl::Span<const char* const>;
 
-int RunPlan(Args args, const Console& console);
+int RunExplain(Args args, const Console& console);
 int RunManifests(Args args, const Console& console);
+int RunPlan(Args args, const Console& console);
+int RunReplay(Args args, const Console& console);
+int RunRun(Args args, const Console& console);
+int RunSandbox(Args args, const Console& console);
 
 struct Command {
   const char* name;
