@@ -51,10 +51,12 @@ class Binder::Impl {
     if (!loop.ok()) return loop.status();
     loop_ = *std::move(loop);
     if (options_.grpc_address.empty()) return absl::OkStatus();
-    absl::StatusOr<std::unique_ptr<ExplainService>> service =
-        ExplainService::Start({.address = options_.grpc_address}, board_);
-    if (!service.ok()) return service.status();
-    service_ = *std::move(service);
+    absl::StatusOr<std::unique_ptr<ExplainServer>> server =
+        ExplainServer::Start({.address = options_.grpc_address,
+                              .journal_marks = [this] { return Marks(); }},
+                             board_);
+    if (!server.ok()) return server.status();
+    server_ = *std::move(server);
     return absl::OkStatus();
   }
 
@@ -72,7 +74,7 @@ class Binder::Impl {
   absl::Status Wait() { return loop_->Wait(); }
   const Loop& loop() const { return *loop_; }
   const std::string& journal_uid() const { return journal_->uid(); }
-  int grpc_port() const { return service_ == nullptr ? 0 : service_->port(); }
+  int grpc_port() const { return server_ == nullptr ? 0 : server_->port(); }
 
  private:
   LoopOptions LoopWiring() {
@@ -85,6 +87,12 @@ class Binder::Impl {
             .on_pass = [this](const FinishedPass& pass) { Publish(pass); },
             .on_outcome = options_.on_outcome,
             .on_trouble = options_.on_trouble};
+  }
+
+  JournalMarks Marks() const {
+    return {.first = journal_->first_sequence(),
+            .last = journal_->last_sequence(),
+            .synced = journal_->synced_sequence()};
   }
 
   // Only once the cluster is known: the next term's epoch must be above every
@@ -117,7 +125,7 @@ class Binder::Impl {
   PassBoard board_;
   std::unique_ptr<Leader> leader_;
   std::unique_ptr<Loop> loop_;
-  std::unique_ptr<ExplainService> service_;
+  std::unique_ptr<ExplainServer> server_;
   bool leading_ = false;  // of the leader's thread
   bool stopped_ = false;
 };
