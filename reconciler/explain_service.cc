@@ -145,11 +145,11 @@ bool IsLoopback(absl::string_view address) {
   return true;
 }
 
-class GrpcExplainServer final : public ExplainServer {
+class GrpcExplainService final : public ExplainService {
  public:
-  GrpcExplainServer(const Options& options, const PassBoard& passes)
+  GrpcExplainService(const Options& options, const PassBoard& passes)
       : placement_(passes), journal_(passes, options.journal_marks) {}
-  ~GrpcExplainServer() override {
+  ~GrpcExplainService() override {
     if (server_ == nullptr) return;
     server_->Shutdown(std::chrono::system_clock::now() + kShutdownGrace);
     server_->Wait();
@@ -199,7 +199,7 @@ class GrpcExplainServer final : public ExplainServer {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ExplainServer>> ExplainServer::Start(
+absl::StatusOr<std::unique_ptr<ExplainService>> ExplainService::Start(
     const Options& options, const PassBoard& passes) {
   if (!IsLoopback(options.address)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -207,11 +207,11 @@ absl::StatusOr<std::unique_ptr<ExplainServer>> ExplainServer::Start(
         "\" is no loopback address with a port, legal is 127.0.0.1:PORT, "
         "[::1]:PORT or localhost:PORT"));
   }
-  auto server = std::make_unique<GrpcExplainServer>(options, passes);
+  auto server = std::make_unique<GrpcExplainService>(options, passes);
   if (absl::Status listening = server->Listen(options); !listening.ok()) {
     return listening;
   }
-  return std::unique_ptr<ExplainServer>(std::move(server));
+  return std::unique_ptr<ExplainService>(std::move(server));
 }
 
 }  // namespace gpubinder

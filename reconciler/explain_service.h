@@ -1,7 +1,7 @@
 // The gRPC services of a running binder, proto/explain.proto: Placement and
 // Journal, from the latest finished pass; with the standard health service.
 //
-//   auto server = ExplainServer::Start({.address = "127.0.0.1:0"}, board);
+//   auto server = ExplainService::Start({.address = "127.0.0.1:0"}, board);
 //   ... "127.0.0.1:" << (*server)->port()
 //
 // Served: Placement.Explain, ListSets, ListNodes, Journal.Status. The other
@@ -26,7 +26,7 @@ struct JournalMarks {
   uint64_t first = 0, last = 0, synced = 0;
 };
 
-class ExplainServer {
+class ExplainService {
  public:
   enum class Reflection { kOff, kOn };
   struct Options {
@@ -40,11 +40,11 @@ class ExplainServer {
 
   // Listens. `passes` outlives the server. kInvalidArgument: the address is
   // no loopback address; kUnavailable: it cannot be listened on.
-  static absl::StatusOr<std::unique_ptr<ExplainServer>> Start(
+  static absl::StatusOr<std::unique_ptr<ExplainService>> Start(
       const Options& options, const PassBoard& passes);
 
   // Ends calls that are under way after a second.
-  virtual ~ExplainServer() = default;
+  virtual ~ExplainService() = default;
   virtual int port() const = 0;
 };
 

@@ -47,10 +47,10 @@ v1::ExplainRequest Ask(const char* name) {
   return request;
 }
 
-class ExplainServerTest : public testing::Test {
+class ExplainServiceTest : public testing::Test {
  protected:
-  void Start(ExplainServer::Options options = {}) {
-    auto service = ExplainServer::Start(options, board_);
+  void Start(ExplainService::Options options = {}) {
+    auto service = ExplainService::Start(options, board_);
     ASSERT_TRUE(service.ok()) << service.status();
     service_ = *std::move(service);
     address_ = absl::StrCat("127.0.0.1:", service_->port());
@@ -81,12 +81,12 @@ class ExplainServerTest : public testing::Test {
   }
 
   PassBoard board_;
-  std::unique_ptr<ExplainServer> service_;
+  std::unique_ptr<ExplainService> service_;
   std::string address_;
   std::shared_ptr<grpc::Channel> channel_;
 };
 
-TEST_F(ExplainServerTest, ExplainsFromTheLatestPass) {
+TEST_F(ExplainServiceTest, ExplainsFromTheLatestPass) {
   board_.Publish(PassOf(7));
   Start();
   EXPECT_GT(service_->port(), 0);
@@ -99,7 +99,7 @@ TEST_F(ExplainServerTest, ExplainsFromTheLatestPass) {
             8u);
 }
 
-TEST_F(ExplainServerTest, BeforeTheFirstPassItIsUnavailable) {
+TEST_F(ExplainServiceTest, BeforeTheFirstPassItIsUnavailable) {
   Start();
   const auto answer = QueryExplain(address_, Ask("web"), kTimeout);
   EXPECT_TRUE(absl::IsUnavailable(answer.status()));
@@ -108,7 +108,7 @@ TEST_F(ExplainServerTest, BeforeTheFirstPassItIsUnavailable) {
                          ": no pass has finished since the binder started"));
 }
 
-TEST_F(ExplainServerTest, NotFoundNamesTheObject) {
+TEST_F(ExplainServiceTest, NotFoundNamesTheObject) {
   board_.Publish(PassOf(7));
   Start();
   const auto answer = QueryExplain(address_, Ask("nobody"), kTimeout);
@@ -117,7 +117,7 @@ TEST_F(ExplainServerTest, NotFoundNamesTheObject) {
             absl::string_view::npos);
 }
 
-TEST_F(ExplainServerTest, ListsSetsNodesAndTheJournalsMarks) {
+TEST_F(ExplainServiceTest, ListsSetsNodesAndTheJournalsMarks) {
   board_.Publish(PassOf(7));
   Start({.journal_marks = [] {
     return JournalMarks{.first = 1, .last = 9, .synced = 8};
@@ -141,7 +141,7 @@ TEST_F(ExplainServerTest, ListsSetsNodesAndTheJournalsMarks) {
   EXPECT_EQ(status.last_sequence(), 9u);
 }
 
-TEST_F(ExplainServerTest, OtherCallsAreUnimplemented) {
+TEST_F(ExplainServiceTest, OtherCallsAreUnimplemented) {
   board_.Publish(PassOf(7));
   Start();
   for (const char* method :
@@ -152,13 +152,13 @@ TEST_F(ExplainServerTest, OtherCallsAreUnimplemented) {
   }
 }
 
-TEST_F(ExplainServerTest, WithoutAJournalItsStatusIsUnimplemented) {
+TEST_F(ExplainServiceTest, WithoutAJournalItsStatusIsUnimplemented) {
   board_.Publish(PassOf(7));
   Start();
   EXPECT_EQ(Raw("/gpubinder.v1.Journal/Status", ""), "code 12");
 }
 
-TEST_F(ExplainServerTest, SpeaksTheHealthProtocol) {
+TEST_F(ExplainServiceTest, SpeaksTheHealthProtocol) {
   Start();
   const std::string check = "/grpc.health.v1.Health/Check";
   const std::string serving = "\x08\x01";  // status: SERVING
@@ -167,11 +167,11 @@ TEST_F(ExplainServerTest, SpeaksTheHealthProtocol) {
   EXPECT_EQ(Raw(check, "\x0a\x01x"), "code 5");
 }
 
-TEST_F(ExplainServerTest, ReflectsOnRequestOnly) {
+TEST_F(ExplainServiceTest, ReflectsOnRequestOnly) {
   const std::string method =
       "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
   const std::string list_services = "\x3a\x01*";
-  Start({.reflection = ExplainServer::Reflection::kOn});
+  Start({.reflection = ExplainService::Reflection::kOn});
   EXPECT_NE(Raw(method, list_services).find("gpubinder.v1.Placement"),
             std::string::npos);
   service_.reset();
@@ -179,7 +179,7 @@ TEST_F(ExplainServerTest, ReflectsOnRequestOnly) {
   EXPECT_EQ(Raw(method, list_services), "code 12");
 }
 
-TEST_F(ExplainServerTest, OversizedRequestIsRefused) {
+TEST_F(ExplainServiceTest, OversizedRequestIsRefused) {
   board_.Publish(PassOf(7));
   Start();
   v1::ExplainRequest request = Ask("web");
@@ -188,26 +188,26 @@ TEST_F(ExplainServerTest, OversizedRequestIsRefused) {
       QueryExplain(address_, request, kTimeout).status()));
 }
 
-TEST_F(ExplainServerTest, ListensOnLoopbackOnly) {
+TEST_F(ExplainServiceTest, ListensOnLoopbackOnly) {
   for (const char* address :
        {"0.0.0.0:0", "[::]:0", "10.0.0.1:80", "127.0.0.1", "127.0.0.1:x",
         "127.0.0.1:65536", "127.0.0.256:0", "127.0.0.1.example.com:0", "", ":0",
         "unix:/tmp/x"}) {
     EXPECT_TRUE(absl::IsInvalidArgument(
-        ExplainServer::Start({.address = address}, board_).status()))
+        ExplainService::Start({.address = address}, board_).status()))
         << address;
   }
 }
 
-TEST_F(ExplainServerTest, PortInUseIsAnError) {
+TEST_F(ExplainServiceTest, PortInUseIsAnError) {
   Start();
   const absl::Status status =
-      ExplainServer::Start({.address = address_}, board_).status();
+      ExplainService::Start({.address = address_}, board_).status();
   EXPECT_TRUE(absl::IsUnavailable(status));
   EXPECT_NE(status.message().find(address_), absl::string_view::npos);
 }
 
-TEST_F(ExplainServerTest, QueriesWhilePublishingSeeWholePasses) {
+TEST_F(ExplainServiceTest, QueriesWhilePublishingSeeWholePasses) {
   board_.Publish(PassOf(1));
   Start();
   std::atomic<bool> done = false;
@@ -241,7 +241,7 @@ TEST(QueryExplain, NobodyListensIsUnavailable) {
   PassBoard board;
   int port = 0;
   {
-    auto service = ExplainServer::Start({}, board);
+    auto service = ExplainService::Start({}, board);
     ASSERT_TRUE(service.ok());
     port = (*service)->port();
   }
