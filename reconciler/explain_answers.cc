@@ -1,0 +1,210 @@
+#include "reconciler/explain_answers.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "proto/check.h"
+
+namespace gpubinder {
+namespace {
+
+// Of a repeated message's tag and length.
+constexpr size_t kFrameBytes = 8;
+
+template <typename Message>
+size_t SizeOf(const Message& message) {
+  return message.ByteSizeLong() + kFrameBytes;
+}
+
+absl::StatusOr<int> PageSize(int asked, int usual, int most) {
+  if (asked < 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "page_size is ", asked, ", legal is 0 (the usual) or more"));
+  }
+  return std::min(asked == 0 ? usual : asked, most);
+}
+
+absl::Status BadToken(const std::string& token) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("page_token is ", token.size(),
+                   " bytes that are no next_page_token of an earlier answer"));
+}
+
+// "a/b/c" to "a" and "b/c"; nothing without a slash.
+std::optional<std::pair<std::string, std::string>> SplitToken(
+    const std::string& token) {
+  const size_t slash = token.find('/');
+  if (slash == std::string::npos) return std::nullopt;
+  return std::make_pair(token.substr(0, slash), token.substr(slash + 1));
+}
+
+// The explanation, without the last of its groups if it is over half of an
+// answer; whether some were left out.
+bool AddExplanation(const v1::Explanation& explanation, v1::Explanation& to) {
+  if (explanation.ByteSizeLong() <= kMostAnswerBytes / 2) {
+    to = explanation;
+    return false;
+  }
+  v1::Explanation cut = explanation;
+  cut.clear_groups();
+  size_t bytes = SizeOf(cut);
+  for (const v1::NodeGroup& group : explanation.groups()) {
+    bytes += SizeOf(group);
+    if (bytes > kMostAnswerBytes / 2) break;
+    *cut.add_groups() = group;
+  }
+  to = std::move(cut);
+  return true;
+}
+
+// Adds to the list while there is room; whether all were added.
+template <typename Items, typename List>
+bool AddAll(const Items& items, size_t& bytes, List& list) {
+  for (const auto& item : items) {
+    bytes += SizeOf(item);
+    if (bytes > kMostAnswerBytes) return false;
+    *list.Add() = item;
+  }
+  return true;
+}
+
+bool AddRows(const PublishedSet& set, size_t& bytes,
+             v1::ExplainResponse& response) {
+  std::vector<std::pair<absl::string_view, const NodeGroup*>> nodes;
+  for (const NodeGroup& group : set.groups) {
+    for (const std::string& node : group.nodes) {
+      nodes.emplace_back(node, &group);
+    }
+  }
+  std::sort(nodes.begin(), nodes.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const auto& [node, group] : nodes) {
+    v1::NodeRow row;
+    row.set_node(node.data(), node.size());
+    row.set_fits(group->reasons.empty());
+    for (const v1::ReasonDetail& detail : group->reasons) {
+      *row.add_reasons() = detail;
+    }
+    bytes += SizeOf(row);
+    if (bytes > kMostAnswerBytes) return false;
+    *response.add_rows() = std::move(row);
+  }
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<v1::ExplainResponse> AnswerExplain(
+    const PublishedPass& pass, const v1::ExplainRequest& request) {
+  const std::string& name_space = request.namespace_();
+  if (name_space.empty() || request.name().empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a namespace and a name are needed, found \"", name_space,
+                     "/", request.name(), "\""));
+  }
+  const PublishedSet* set =
+      pass.Find(AbslView(name_space), AbslView(request.name()));
+  if (set == nullptr) {
+    return absl::NotFoundError(absl::StrCat(
+        "\"", name_space, "/", request.name(),
+        "\" is neither a VM or VMI that names claims nor a claim that is to "
+        "be placed, as of sequence ",
+        pass.source.sequence()));
+  }
+  v1::ExplainResponse response;
+  *response.mutable_source() = pass.source;
+  bool whole =
+      !AddExplanation(set->explanation, *response.mutable_explanation());
+  size_t bytes = SizeOf(response);
+  whole = AddAll(set->members, bytes, *response.mutable_members()) && whole;
+  whole =
+      AddAll(set->rejections, bytes, *response.mutable_rejections()) && whole;
+  if (request.rows()) whole = AddRows(*set, bytes, response) && whole;
+  response.set_truncated(!whole);
+  return response;
+}
+
+absl::StatusOr<v1::ListSetsResponse> AnswerListSets(
+    const PublishedPass& pass, const v1::ListSetsRequest& request) {
+  const absl::StatusOr<int> size =
+      PageSize(request.page_size(), 100, kMostSetsInPage);
+  if (!size.ok()) return size.status();
+  auto next = pass.sets.begin();
+  if (!request.page_token().empty()) {
+    const auto after = SplitToken(request.page_token());
+    int64_t age = 0;
+    if (!after.has_value() || !absl::SimpleAtoi(after->first, &age)) {
+      return BadToken(request.page_token());
+    }
+    const auto place = std::make_pair(age, after->second);
+    next = std::upper_bound(pass.sets.begin(), pass.sets.end(), place,
+                            [](const auto& token, const PublishedSet& set) {
+                              return std::tie(token.first, token.second) <
+                                     std::tie(set.age_unix_nanos,
+                                              set.explanation.key());
+                            });
+  }
+  v1::ListSetsResponse response;
+  *response.mutable_source() = pass.source;
+  size_t bytes = SizeOf(response);
+  const PublishedSet* last = nullptr;
+  for (; next != pass.sets.end(); ++next) {
+    if (request.waiting_only() && !next->waiting()) continue;
+    if (!request.namespace_().empty() &&
+        next->explanation.namespace_() != request.namespace_()) {
+      continue;
+    }
+    bytes += std::min(SizeOf(next->explanation), kMostAnswerBytes / 2);
+    const bool full = response.sets_size() == *size || bytes > kMostAnswerBytes;
+    if (full && last != nullptr) {
+      response.set_next_page_token(
+          absl::StrCat(last->age_unix_nanos, "/", last->explanation.key()));
+      break;
+    }
+    AddExplanation(next->explanation, *response.add_sets());
+    last = &*next;
+  }
+  return response;
+}
+
+absl::StatusOr<v1::ListNodesResponse> AnswerListNodes(
+    const PublishedPass& pass, const v1::ListNodesRequest& request) {
+  const absl::StatusOr<int> size =
+      PageSize(request.page_size(), 1000, kMostUnitsInPage);
+  if (!size.ok()) return size.status();
+  auto next = pass.units.begin();
+  if (!request.page_token().empty()) {
+    const auto after = SplitToken(request.page_token());
+    if (!after.has_value()) return BadToken(request.page_token());
+    next = std::upper_bound(pass.units.begin(), pass.units.end(), *after,
+                            [](const auto& token, const v1::NodeUnits& units) {
+                              return std::tie(token.first, token.second) <
+                                     std::tie(units.node(), units.resource());
+                            });
+  }
+  v1::ListNodesResponse response;
+  *response.mutable_source() = pass.source;
+  // A line is at most some 700 bytes: two names and four numbers.
+  for (; next != pass.units.end(); ++next) {
+    if (response.units_size() == *size) {
+      const v1::NodeUnits& last = *std::prev(next);
+      response.set_next_page_token(
+          absl::StrCat(last.node(), "/", last.resource()));
+      break;
+    }
+    *response.add_units() = *next;
+  }
+  return response;
+}
+
+}  // namespace gpubinder
