@@ -76,7 +76,7 @@ const std::vector<BadEntry>& BadEntries() {
        "annotation gpu.cozystack.io/claims: found an object"},
       {"empty", "[]", 422, "InvalidClaims", "empty list"},
       {"both", R"([{"claimName": "data"},
-                   {"claimName": "a", "claimTemplate": {"className": "h100"}}])",
+            {"claimName": "a", "claimTemplate": {"className": "h100"}}])",
        422, "InvalidClaims", "entry 1: "},
       {"unknown field", R"([{"claim": "data"}])", 422, "InvalidClaims",
        "entry 0: unknown field \"claim\""},
