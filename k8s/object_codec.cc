@@ -83,6 +83,11 @@ absl::string_view TextOf(JsonValue value) {
 
 }  // namespace
 
+Object DecodeObject(Kind kind, JsonValue json) {
+  BINDER_CHECK(json.type() == JsonValue::Type::kObject);
+  return DecodeValue(kind, json);
+}
+
 absl::StatusOr<Object> DecodeObject(Kind kind, absl::string_view json) {
   absl::StatusOr<JsonDocument> document = ParseObject(json);
   if (!document.ok()) return document.status();

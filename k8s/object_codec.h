@@ -19,6 +19,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "k8s/json_value.h"
 #include "reconciler/model/kind.h"
 #include "reconciler/model/objects.h"
 
@@ -28,6 +29,9 @@ namespace gpubinder {
 // the items of a list have none. O(size of the text). kInvalidArgument: not
 // one JSON object.
 absl::StatusOr<Object> DecodeObject(Kind kind, absl::string_view json);
+// The same of a part of a document: `json` is an object. The result stands by
+// itself.
+Object DecodeObject(Kind kind, JsonValue json);
 
 // An object of any kind, for input that people wrote.
 struct AnyObject {

@@ -168,21 +168,25 @@ ListPlace Locate(JsonValue object, std::vector<std::string> steps) {
   return place;
 }
 
-// The object's text, once its lists are found.
-absl::StatusOr<std::string> TakeObject(JsonValue request, Kind kind,
-                                       AdmissionRequest* out) {
-  const JsonValue object = request.Field("object");
-  if (!object.present() && !out->creates) return std::string();
-  if (object.type() != Type::kObject) {
-    return Wrong("request.object", object, "an object");
+absl::Status ReadObject(JsonValue request, Kind kind, AdmissionRequest* out) {
+  const JsonValue json = request.Field("object");
+  if (kind == Kind::kPod) out->object = Pod();
+  if (!json.present() && !out->creates) return absl::OkStatus();
+  if (json.type() != Type::kObject) {
+    return Wrong("request.object", json, "an object");
   }
+  Object object = DecodeObject(kind, json);
   if (kind == Kind::kPod) {
-    out->gates = Locate(object, {"spec", "schedulingGates"});
-    out->tolerations = Locate(object, {"spec", "tolerations"});
+    out->object = std::get<Pod>(std::move(object));
+    out->gates = Locate(json, {"spec", "schedulingGates"});
+    out->tolerations = Locate(json, {"spec", "tolerations"});
   } else {
-    out->gpus = Locate(object, {"spec", "domain", "devices", "gpus"});
+    out->object = std::get<VirtualMachineInstance>(std::move(object));
+    out->gpus = Locate(json, {"spec", "domain", "devices", "gpus"});
   }
-  return WriteJson(object, PathTree({}));
+  std::visit([&](auto& plain) { plain.meta.name_space = out->name_space; },
+             out->object);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -198,43 +202,19 @@ absl::StatusOr<AdmissionRequest> ParseReview(absl::string_view body) {
         absl::StrCat("admission review: found ", body.size(),
                      " bytes, want at most ", kMostReviewBytes));
   }
+  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(body);
+  if (!document.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("admission review: ", document.status().message()));
+  }
+  const JsonValue root = document->root();
+  if (absl::Status s = ReadEnvelope(root); !s.ok()) return s;
+  const JsonValue from = root.Field("request");
+  const absl::StatusOr<Kind> kind = ReviewedKind(from);
+  if (!kind.ok()) return kind.status();
   AdmissionRequest request;
-  Kind kind = Kind::kPod;
-  std::string text;
-  {
-    // The review's tree goes before the object's is made: a large body is in
-    // memory as one tree at a time.
-    const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(body);
-    if (!document.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("admission review: ", document.status().message()));
-    }
-    const JsonValue root = document->root();
-    if (absl::Status s = ReadEnvelope(root); !s.ok()) return s;
-    const JsonValue from = root.Field("request");
-    const absl::StatusOr<Kind> reviewed = ReviewedKind(from);
-    if (!reviewed.ok()) return reviewed.status();
-    kind = *reviewed;
-    if (absl::Status s = ReadRequest(from, &request); !s.ok()) return s;
-    absl::StatusOr<std::string> object = TakeObject(from, kind, &request);
-    if (!object.ok()) return object.status();
-    text = *std::move(object);
-  }
-  if (kind == Kind::kVirtualMachineInstance) {
-    request.object = VirtualMachineInstance();
-  } else {
-    request.object = Pod();
-  }
-  if (text.empty()) return request;
-  absl::StatusOr<Object> object = DecodeObject(kind, text);
-  if (!object.ok()) return object.status();
-  if (kind == Kind::kVirtualMachineInstance) {
-    request.object = std::get<VirtualMachineInstance>(*std::move(object));
-  } else {
-    request.object = std::get<Pod>(*std::move(object));
-  }
-  std::visit([&](auto& o) { o.meta.name_space = request.name_space; },
-             request.object);
+  if (absl::Status s = ReadRequest(from, &request); !s.ok()) return s;
+  if (absl::Status s = ReadObject(from, *kind, &request); !s.ok()) return s;
   return request;
 }
 

@@ -115,7 +115,7 @@ class Call {
 
   absl::Status Write(const v1::Effect& effect) {
     const std::string& name = effect.target().name();
-    const absl::StatusOr<std::optional<ApiRequest>> request =
+    const absl::StatusOr<std::optional<EffectRequest>> request =
         NextRequest(effect, DecisionKey(), 0, "");
     if (!request.ok()) return request.status();
     const absl::StatusOr<absl::Duration> timeout = TimeLeft();

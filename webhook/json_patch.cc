@@ -1,5 +1,7 @@
 #include "webhook/json_patch.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -36,6 +38,16 @@ std::string Pointer(const std::vector<std::string>& steps, size_t length) {
   return pointer;
 }
 
+// How many steps both paths begin with.
+size_t CommonSteps(const std::vector<std::string>& a,
+                   const std::vector<std::string>& b) {
+  size_t common = 0;
+  while (common < std::min(a.size(), b.size()) && a[common] == b[common]) {
+    ++common;
+  }
+  return common;
+}
+
 }  // namespace
 
 void JsonPatch::Append(const ListPlace& place,
@@ -51,15 +63,21 @@ void JsonPatch::Append(const ListPlace& place,
     }
     return;
   }
+  const std::vector<std::string> parents(place.steps.begin(),
+                                         place.steps.end() - 1);
+  size_t present = place.present;
+  for (const std::vector<std::string>& made : made_) {
+    present = std::max(present, CommonSteps(made, parents));
+  }
+  if (present < parents.size()) made_.push_back(parents);
   Json value = Json::array();
   for (const FlatObject& item : items) value.push_back(ItemJson(item));
-  for (size_t i = place.steps.size() - 1; i > place.present; --i) {
+  for (size_t i = place.steps.size() - 1; i > present; --i) {
     Json parent = Json::object();
     parent[place.steps[i]] = std::move(value);
     value = std::move(parent);
   }
-  operations_.push_back(
-      AddOperation(Pointer(place.steps, place.present + 1), value));
+  operations_.push_back(AddOperation(Pointer(place.steps, present + 1), value));
 }
 
 std::string JsonPatch::Text() const {

@@ -36,9 +36,9 @@ struct ListPlace {
 class JsonPatch {
  public:
   // Appends `items` in their order. A list that is absent is made in one
-  // operation with the parents it lacks; the items of one that is there stay
-  // where they are. Nothing happens without items. At most one call for a
-  // place: it does not see what an earlier one has made.
+  // operation with the parents it lacks, but for those that an earlier call
+  // has made; the items of one that is there stay where they are. Nothing
+  // happens without items. At most one call for a place.
   void Append(const ListPlace& place, const std::vector<FlatObject>& items);
 
   bool empty() const { return operations_.empty(); }
@@ -46,7 +46,8 @@ class JsonPatch {
   std::string Text() const;
 
  private:
-  std::vector<std::string> operations_;  // JSON
+  std::vector<std::string> operations_;         // JSON
+  std::vector<std::vector<std::string>> made_;  // parents, by their steps
 };
 
 // A step of a JSON Pointer: '~' is "~0", '/' is "~1".

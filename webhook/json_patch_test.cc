@@ -32,6 +32,17 @@ TEST(JsonPatch, AppendsToAListThatIsThere) {
                           R"({"op":"add","path":"/l/-","value":{"y":"2"}}])");
 }
 
+TEST(JsonPatch, DoesNotMakeAParentTwice) {
+  JsonPatch patch;
+  patch.Append({.steps = {"spec", "a", "l"}, .present = 0}, {{{"n", "1"}}});
+  patch.Append({.steps = {"spec", "m"}, .present = 0}, {{{"n", "2"}}});
+  patch.Append({.steps = {"spec", "b", "l"}, .present = 0}, {{{"n", "3"}}});
+  EXPECT_EQ(patch.Text(),
+            R"([{"op":"add","path":"/spec","value":{"a":{"l":[{"n":"1"}]}}},)"
+            R"({"op":"add","path":"/spec/m","value":[{"n":"2"}]},)"
+            R"({"op":"add","path":"/spec/b","value":{"l":[{"n":"3"}]}}])");
+}
+
 TEST(JsonPatch, IsEmptyWithoutItems) {
   JsonPatch patch;
   patch.Append({.steps = {"l"}, .present = 0}, {});
