@@ -241,8 +241,7 @@ void Corpus::Decide(const Vm& vm) {
   decision.set_pass(pass);
   decision.set_explanations_digest(dice_.Hex() + dice_.Hex());
   v1::Effect bind;
-  bind.set_set_namespace(vm.space);
-  bind.set_set_name(vm.name);
+  bind.set_set_key(absl::StrCat(vm.space, "/", vm.name));
   v1::Target& target = *bind.mutable_target();
   target.set_kind("GPUClaim");
   target.set_namespace_(vm.space);
@@ -265,6 +264,7 @@ void Corpus::Decide(const Vm& vm) {
   v1::Explanation& explanation = *decision.add_explanations();
   explanation.set_namespace_(vm.space);
   explanation.set_name(vm.name);
+  explanation.set_key(bind.set_key());
   explanation.set_vmi_uid(vm.vmi_uid);
   explanation.set_pod_uid(vm.pod_uid);
   explanation.set_reason(v1::PLACED);

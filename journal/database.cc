@@ -155,9 +155,9 @@ absl::Status Database::Sync() {
   return FromStorage(db_->SyncWAL(), "syncing the log");
 }
 
-absl::Status Database::StartFlush() {
+absl::Status Database::Flush() {
   rocksdb::FlushOptions flush;
-  flush.wait = false;
+  flush.wait = true;
   return FromStorage(db_->Flush(flush, families_), "flushing the log");
 }
 

@@ -99,7 +99,7 @@ absl::Status Journal::Parts::SyncAll(uint64_t through, const Digest& digest) {
   unsynced_bytes = 0;
   if (unflushed_bytes < flush_bytes) return absl::OkStatus();
   unflushed_bytes = 0;
-  return database->StartFlush();
+  return database->Flush();
 }
 
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(

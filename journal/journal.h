@@ -78,8 +78,8 @@ class Journal {
   // RESOURCE_EXHAUSTED: the disk is full.
   absl::Status Append(absl::Span<v1::Record> records);
 
-  // All that was appended is on disk when this returns OK. An error is final,
-  // as with Append.
+  // All that was appended is on disk when this returns OK. Every flush_bytes it
+  // also waits for a flush, some 20 ms. An error is final, as with Append.
   absl::Status Sync();
 
   // Calls visit with each record from `from` on, in order, to the last one

@@ -72,7 +72,7 @@ TEST_P(GoldenTest, OpensForWritingAndGoesOn) {
 INSTANTIATE_TEST_SUITE_P(Formats, GoldenTest,
                          ::testing::Values(Golden{
                              "golden_1", 22,
-                             "f06b2cef8c1df32a3b3bab5253134562"}),
+                             "5d9edf0db71e0d55b1589633694888e2"}),
                          [](const auto& param) { return param.param.name; });
 
 }  // namespace
