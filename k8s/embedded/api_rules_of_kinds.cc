@@ -88,7 +88,7 @@ std::vector<Rule> StatusRules() {
        {"PATCH", On(kVmis, "/v"), "{\"status\":{\"phase\":\"Scheduling\"}}",
         "merge"},
        200,
-       {"\"generation\":2", "foregroundDeleteVirtualMachine"}},
+       {"\"generation\":2"}},
   };
 }
 
