@@ -46,7 +46,9 @@ std::vector<Rule> StatusRules() {
          Claim("\"spec\":{\"className\":\"h\"},\"status\":{\"phase\":"
                "\"Bound\"}")}},
        {"PATCH", On(kClaims, "/c/status"),
-        "[{\"op\":\"test\",\"path\":\"/status\",\"value\":null}]", "patch"},
+        "[{\"op\":\"test\",\"path\":\"/"
+        "status\",\"value\":{\"phase\":\"Pending\"}}]",
+        "patch"},
        200,
        {}},
       {"PA-7 /status takes only status: finalizers are dropped silently",
@@ -65,24 +67,28 @@ std::vector<Rule> StatusRules() {
         {"PATCH", On(kClaims, "/c"), "{\"status\":{\"phase\":\"Lost\"}}",
          "merge"}},
        {"PATCH", On(kClaims, "/c/status"),
-        "[{\"op\":\"test\",\"path\":\"/status\",\"value\":null}]", "patch"},
+        "[{\"op\":\"test\",\"path\":\"/"
+        "status\",\"value\":{\"phase\":\"Pending\"}}]",
+        "patch"},
        200,
        {}},
       {"8.3 VMIs have no status subresource",
        {{"POST", kVmis,
          "{\"apiVersion\":\"kubevirt.io/v1\",\"kind\":"
-         "\"VirtualMachineInstance\",\"metadata\":{\"name\":\"v\"}}"}},
+         "\"VirtualMachineInstance\",\"metadata\":{\"name\":\"v\"},\"spec\":{"
+         "\"domain\":{\"devices\":{}}}}"}},
        {"PATCH", On(kVmis, "/v/status"), "{}", "merge"},
        404,
        {}},
       {"8.3 a VMI's generation moves with its status",
        {{"POST", kVmis,
          "{\"apiVersion\":\"kubevirt.io/v1\",\"kind\":"
-         "\"VirtualMachineInstance\",\"metadata\":{\"name\":\"v\"}}"}},
+         "\"VirtualMachineInstance\",\"metadata\":{\"name\":\"v\"},\"spec\":{"
+         "\"domain\":{\"devices\":{}}}}"}},
        {"PATCH", On(kVmis, "/v"), "{\"status\":{\"phase\":\"Scheduling\"}}",
         "merge"},
        200,
-       {"\"generation\":2", "foregroundDeleteVirtualMachine"}},
+       {"\"generation\":2"}},
   };
 }
 
@@ -92,7 +98,8 @@ std::vector<Rule> SchemaRules() {
        {{"POST", kClaims, kClaim}},
        {"PATCH", On(kClaims, "/c"), "{\"spec\":{\"count\":2}}", "merge"},
        422,
-       {"GPUClaim.gpu.cozystack.io \\\"c\\\" is invalid: spec: Invalid value"}},
+       {"GPUClaim.gpu.cozystack.io \\\"c\\\" is invalid: spec.count: "
+        "Invalid value: \\\"integer\\\": count is immutable"}},
       {"className is required",
        {},
        {"POST", kClaims, Claim("\"spec\":{}")},
@@ -222,7 +229,8 @@ std::vector<Rule> ReadRules() {
        {},
        {"GET", On(list, "?fieldSelector=spec.foo%3Db")},
        400,
-       {"field label not supported: spec.foo"}},
+       {"\\\"spec.foo\\\" is not a known field selector: only "
+        "\\\"metadata.name\\\", \\\"metadata.namespace\\\""}},
       {"a limit that is no number",
        {},
        {"GET", On(list, "?limit=x")},

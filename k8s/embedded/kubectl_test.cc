@@ -71,7 +71,7 @@ constexpr char kClaim[] =
 TEST_F(KubectlTest, CreatesReadsPatchesAndDeletes) {
   const std::string file = File("claim.yaml", kClaim);
   ExpectSays("create -f " + file, "gpuclaim.gpu.cozystack.io/c created");
-  ExpectSays("get gclaim", "NAME   CLASS   COUNT   PHASE   NODE   VM");
+  ExpectSays("get gclaim", "NAME   CLASS   COUNT   PHASE     NODE   VM");
   ExpectSays("get gpuclaims -o wide", "c      h100    2");
   ExpectSays("get gpu", "gpuclaim.gpu.cozystack.io/c");
   ExpectSays("get gclaim c -o json", "\"className\": \"h100\"");

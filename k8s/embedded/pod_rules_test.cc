@@ -3,6 +3,7 @@
 
 #include "k8s/embedded/pod_rules.h"
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -194,13 +195,13 @@ std::vector<Change> UngatedChanges() {
   };
 }
 
-void ExpectChange(const Change& change, bool gated) {
+enum class Gate { kNone, kHeld };
+
+void ExpectChange(const Change& change, Gate gate,
+                  const TestTransport& transport) {
   SCOPED_TRACE(change.id);
-  EmbeddedServer server({});
-  const TestTransport transport = InProcess(
-      [&](const ApiRequest& request) { return server.Handle(request); });
   std::string spec = "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]";
-  if (gated) {
+  if (gate == Gate::kHeld) {
     spec += ",\"schedulingGates\":[{\"name\":\"g.example/a\"}]";
   }
   if (!change.spec.empty()) spec += "," + change.spec;
@@ -223,13 +224,40 @@ void ExpectChange(const Change& change, bool gated) {
       << "PU-4: " << generation;
 }
 
+void ExpectChanges(const std::vector<Change>& changes, Gate gate) {
+  for (const Change& change : changes) {
+    EmbeddedServer server({});
+    ExpectChange(change, gate, InProcess([&](const ApiRequest& request) {
+                   return server.Handle(request);
+                 }));
+  }
+}
+
 TEST(PodRules, GatedPodsChangeOnlyAsTheServerAllows) {
-  for (const Change& change : GateChanges()) ExpectChange(change, true);
-  for (const Change& change : TermChanges()) ExpectChange(change, true);
+  ExpectChanges(GateChanges(), Gate::kHeld);
+  ExpectChanges(TermChanges(), Gate::kHeld);
 }
 
 TEST(PodRules, UngatedPodsAreFrozen) {
-  for (const Change& change : UngatedChanges()) ExpectChange(change, false);
+  ExpectChanges(UngatedChanges(), Gate::kNone);
+}
+
+// The same against a real API server without a scheduler: GPUBINDER_API_PORT
+// is the port of a `kubectl proxy` to it.
+TEST(PodRules, HoldOnARealServer) {
+  const char* const port = std::getenv("GPUBINDER_API_PORT");
+  if (port == nullptr) GTEST_SKIP() << "GPUBINDER_API_PORT is not set";
+  const TestTransport transport = OverHttp(std::atoi(port));
+  const auto expect = [&](const std::vector<Change>& changes, Gate gate) {
+    for (const Change& change : changes) {
+      transport({"DELETE", kPod});
+      ExpectChange(change, gate, transport);
+    }
+  };
+  expect(GateChanges(), Gate::kHeld);
+  expect(TermChanges(), Gate::kHeld);
+  expect(UngatedChanges(), Gate::kNone);
+  transport({"DELETE", kPod});
 }
 
 struct Creation {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "k8s/embedded/gpu_schemas.h"
+#include "k8s/embedded/crd_resources.h"
 #include "proto/check.h"
 
 namespace gpubinder {
@@ -116,54 +116,10 @@ void AddCozystack(std::vector<Resource>& all) {
                        kAge};
 }
 
-void AddGpu(std::vector<Resource>& all) {
-  const std::string group = "gpu.cozystack.io", version = "v1alpha1";
-  Resource& claims = AddCustom(all, {group,
-                                     version,
-                                     "gpuclaims",
-                                     "gpuclaim",
-                                     "GPUClaim",
-                                     {"gclaim"},
-                                     {"gpu"}});
-  claims.has_status = true;
-  claims.schema = GpuClaimSchema();
-  claims.columns = {
-      {"Class", "string", ".spec.className"},
-      {"Count", "integer", ".spec.count"},
-      {"Phase", "string", ".status.phase"},
-      {"Node", "string", ".status.nodeName"},
-      {"VM", "string", ".status.attachedTo.name"},
-      {"Reason", "string", ".status.conditions[?(@.type==\"Bound\")].reason"},
-      kAge};
-
-  Resource& sets = AddCustom(all, {group,
-                                   version,
-                                   "gpuclaimsets",
-                                   "gpuclaimset",
-                                   "GPUClaimSet",
-                                   {"gset"},
-                                   {"gpu"}});
-  sets.has_status = true;
-  sets.schema = GpuClaimSetSchema();
-  sets.columns = {{"Node", "string", ".status.nodeName"},
-                  {"Reason", "string", ".status.reason"},
-                  kAge};
-
-  Resource& classes = AddCustom(all, {group,
-                                      version,
-                                      "gpuclasses",
-                                      "gpuclass",
-                                      "GPUClass",
-                                      {"gpucls"},
-                                      {"gpu"}});
-  classes.namespaced = false;
-  classes.has_status = true;
-  classes.schema = GpuClassSchema();
-  classes.columns = {
-      {"Resource", "string", ".spec.resourceName"},
-      {"Type", "string", ".spec.type"},
-      {"Ready", "string", ".status.conditions[?(@.type==\"Ready\")].status"},
-      kAge};
+void AddOurs(std::vector<Resource>& all) {
+  for (Resource& resource : ResourcesOfOurCrds()) {
+    all.push_back(std::move(resource));
+  }
 }
 
 void AddKubeVirt(std::vector<Resource>& all) {
@@ -202,7 +158,7 @@ std::vector<Resource> MakeResources() {
   AddPodsAndVolumes(all);
   AddLeases(all);
   AddCozystack(all);
-  AddGpu(all);
+  AddOurs(all);
   AddKubeVirt(all);
   return all;
 }

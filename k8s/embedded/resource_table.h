@@ -1,7 +1,7 @@
 // The kinds that the embedded server serves, and how each behaves.
 //
-// A table in code. The schemas of our own three kinds are those of spec
-// section "API" (gpu_schemas.cc); KubeVirt's kinds are open.
+// Our own kinds come from their CRDs (crd_resources.h); the others are a table
+// in code. KubeVirt's kinds are open: whatever they hold is kept.
 
 #ifndef K8S_EMBEDDED_RESOURCE_TABLE_H_
 #define K8S_EMBEDDED_RESOURCE_TABLE_H_
@@ -39,7 +39,7 @@ struct Resource {
   std::string QualifiedKind() const;    // "Pod", "Lease.coordination.k8s.io"
 };
 
-// In the order of group and plural. Built once, never destroyed.
+// Built once, never destroyed.
 const std::vector<Resource>& AllResources();
 // Null when it is not served.
 const Resource* FindResource(absl::string_view group, absl::string_view version,

@@ -1,8 +1,13 @@
 #include "k8s/embedded/schema.h"
 
 #include <cstdint>
+#include <iterator>
+#include <optional>
+#include <regex>
+#include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
@@ -12,6 +17,12 @@ namespace {
 
 std::string Join(const std::string& path, const std::string& name) {
   return path.empty() ? name : absl::StrCat(path, ".", name);
+}
+
+// apiVersion, kind and metadata are not the schema's.
+bool IsTypeField(const std::string& path, const std::string& name) {
+  return path.empty() &&
+         (name == "apiVersion" || name == "kind" || name == "metadata");
 }
 
 void Prune(const Json& schema, const std::string& path, Json& value,
@@ -29,29 +40,24 @@ void Prune(const Json& schema, const std::string& path, Json& value,
   const bool open =
       Member(schema, "x-kubernetes-preserve-unknown-fields") == true;
   for (auto it = value.begin(); it != value.end();) {
-    const Json& known = Member(properties, it.key());
-    const bool root_field =
-        path.empty() && (it.key() == "apiVersion" || it.key() == "kind" ||
-                         it.key() == "metadata");
-    if (root_field || open) {
-      ++it;
-    } else if (!known.is_null() || !others.is_null()) {
-      // Null is dropped unless the schema says nullable; ours never does.
-      if (it->is_null()) {
-        it = value.erase(it);
-        continue;
-      }
-      Prune(known.is_null() ? others : known, Join(path, it.key()), *it,
-            unknown);
-      ++it;
-    } else {
-      unknown.push_back(Join(path, it.key()));
-      it = value.erase(it);
-    }
+    const bool known = !Member(properties, it.key()).is_null();
+    const bool keep =
+        open || known || !others.is_null() || IsTypeField(path, it.key());
+    if (!keep) unknown.push_back(Join(path, it.key()));
+    // Null is dropped unless the schema says nullable; ours never does.
+    it = keep && !it->is_null() ? std::next(it) : value.erase(it);
   }
+  // A default may itself have fields with defaults.
   for (const auto& [name, member] : properties.items()) {
     const Json& fallback = Member(member, "default");
     if (!fallback.is_null() && !value.contains(name)) value[name] = fallback;
+  }
+  for (const auto& [name, member] : value.items()) {
+    const Json& known = Member(properties, name);
+    if (!open && !IsTypeField(path, name)) {
+      Prune(known.is_null() ? others : known, Join(path, name), member,
+            unknown);
+    }
   }
 }
 
@@ -85,6 +91,13 @@ void CheckText(const Json& schema, const std::string& path, const Json& value,
     errors.push_back(
         {path, "FieldValueTooLong",
          absl::StrCat("Too long: may not be more than ", most, " bytes")});
+  }
+  const std::string pattern = TextAt(schema, {"pattern"});
+  if (!pattern.empty() &&
+      !std::regex_search(value.get<std::string>(), std::regex(pattern))) {
+    errors.push_back(InvalidValue(
+        path, value,
+        absl::StrCat(path, " in body should match '", pattern, "'")));
   }
   if (Member(schema, "format") == "date-time" && !TimeOf(value).has_value()) {
     errors.push_back(InvalidValue(
@@ -123,6 +136,66 @@ void CheckBounds(const Json& schema, const std::string& path, const Json& value,
   }
 }
 
+// Whether `value` keeps a rule; nothing for a rule that is not known here.
+std::optional<bool> Keeps(absl::string_view rule, const Json& value,
+                          const Json& old) {
+  // A transition rule: judged only where an old value is.
+  if (rule == "self == oldSelf") return old.is_null() || old == value;
+  if (rule == "size(self.metadata.name) <= 63") {
+    return TextAt(value, {"metadata", "name"}).size() <= 63;
+  }
+  if (rule ==
+      "!self.contains('kubernetes.io/') && !self.startsWith('requests.')") {
+    const std::string text = value.is_string() ? value.get<std::string>() : "";
+    return !absl::StrContains(text, "kubernetes.io/") &&
+           !absl::StartsWith(text, "requests.");
+  }
+  const bool exists = TextAt(value, {"operator"}) == "Exists";
+  if (rule ==
+      "(has(self.key) && self.key != '') || (has(self.operator) && "
+      "self.operator == 'Exists')") {
+    return exists || !TextAt(value, {"key"}).empty();
+  }
+  if (rule ==
+      "!has(self.operator) || self.operator != 'Exists' || !has(self.value) "
+      "|| self.value == ''") {
+    return !exists || TextAt(value, {"value"}).empty();
+  }
+  if (rule ==
+      "!has(self.tolerationSeconds) || (has(self.effect) && self.effect == "
+      "'NoExecute')") {
+    return Member(value, "tolerationSeconds").is_null() ||
+           TextAt(value, {"effect"}) == "NoExecute";
+  }
+  return std::nullopt;
+}
+
+void CheckRules(const Json& schema, const std::string& path, const Json& value,
+                const Json& old, FieldErrors& errors) {
+  for (const Json& rule : Member(schema, "x-kubernetes-validations")) {
+    if (Keeps(TextAt(rule, {"rule"}), value, old).value_or(true)) continue;
+    errors.push_back({path.empty() ? "<nil>" : path, "FieldValueInvalid",
+                      absl::StrCat("Invalid value: \"", TypeName(value),
+                                   "\": ", TextAt(rule, {"message"}))});
+  }
+}
+
+// x-kubernetes-list-type map: no two items with the same keys.
+void CheckKeys(const Json& schema, const std::string& path, const Json& value,
+               FieldErrors& errors) {
+  if (Member(schema, "x-kubernetes-list-type") != "map") return;
+  std::set<std::string> seen;
+  for (size_t i = 0; value.is_array() && i < value.size(); ++i) {
+    Json key = Json::object();
+    for (const Json& name : Member(schema, "x-kubernetes-list-map-keys")) {
+      key[name.get<std::string>()] = Member(value[i], name.get<std::string>());
+    }
+    if (!seen.insert(DumpJson(key)).second) {
+      errors.push_back(Duplicate(absl::StrCat(path, "[", i, "]"), key));
+    }
+  }
+}
+
 void Check(const Json& schema, const std::string& path, const Json& value,
            const Json& old, FieldErrors& errors) {
   const std::string type = TextAt(schema, {"type"});
@@ -145,15 +218,8 @@ void Check(const Json& schema, const std::string& path, const Json& value,
                                    ": supported values: ", list)});
   }
   CheckBounds(schema, path, value, errors);
-  for (const Json& rule : Member(schema, "x-kubernetes-validations")) {
-    // A transition rule: judged only where an old value is.
-    if (TextAt(rule, {"rule"}) == "self == oldSelf" && !old.is_null() &&
-        old != value) {
-      errors.push_back({path, "FieldValueInvalid",
-                        absl::StrCat("Invalid value: \"", TypeName(value),
-                                     "\": ", TextAt(rule, {"message"}))});
-    }
-  }
+  CheckRules(schema, path, value, old, errors);
+  CheckKeys(schema, path, value, errors);
   for (const Json& name : Member(schema, "required")) {
     if (value.is_object() && !value.contains(name.get<std::string>())) {
       errors.push_back(Required(Join(path, name.get<std::string>()), ""));
@@ -180,6 +246,10 @@ std::vector<std::string> PruneAndDefault(const Json& schema, Json& object) {
   std::vector<std::string> unknown;
   Prune(schema, "", object, unknown);
   return unknown;
+}
+
+bool IsKnownRule(absl::string_view rule) {
+  return Keeps(rule, Json(), Json()).has_value();
 }
 
 FieldErrors CheckSchema(const Json& schema, const Json& object,

@@ -130,6 +130,21 @@ bool IsSelectable(const Resource& resource, const std::string& path) {
   return resource.kind == "Namespace" && path == "status.phase";
 }
 
+// Kinds with selectable fields of their own word it in another way.
+std::string NotSelectable(const Resource& resource, const std::string& path) {
+  for (const char* kind : {"Pod", "Event", "Node", "Namespace"}) {
+    if (resource.kind == kind) {
+      return absl::StrCat("field label not supported: ", path);
+    }
+  }
+  if (resource.is_custom) {
+    return absl::StrCat("field label not supported: ", path);
+  }
+  return absl::StrCat("\"", path,
+                      "\" is not a known field selector: only "
+                      "\"metadata.name\", \"metadata.namespace\"");
+}
+
 std::string FieldValue(const Json& object, const std::string& path) {
   const Json* at = &object;
   for (absl::string_view part : absl::StrSplit(path, '.')) {
@@ -183,8 +198,7 @@ absl::StatusOr<Selector> ParseSelector(const Resource& resource,
     one.path = std::string(path);
     one.value = std::string(value);
     if (!IsSelectable(resource, one.path)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("field label not supported: ", one.path));
+      return absl::InvalidArgumentError(NotSelectable(resource, one.path));
     }
     selector.fields.push_back(std::move(one));
   }

@@ -116,6 +116,7 @@ WriteResult Insert(Backend& backend, const ObjectPlace& place, Json body,
   metadata["creationTimestamp"] = now;
   if (resource.has_generation) metadata["generation"] = 1;
   SetInitialStatus(resource, now, body);
+  if (resource.schema != nullptr) PruneAndDefault(*resource.schema, body);
   const std::string name = TextAt(body, {"metadata", "name"});
   if (FieldErrors errors = CheckNew(resource, body); !errors.empty()) {
     return Failed(InvalidFailure(resource, name, std::move(errors)));
