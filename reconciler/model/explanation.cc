@@ -68,6 +68,14 @@ std::string Bounded(std::string text) {
   return text + "...";
 }
 
+// Whether message[begin, end) is a word of its own.
+bool StandsAlone(absl::string_view message, size_t begin, size_t end) {
+  const bool starts = begin == 0 || absl::StrContains(" (", message[begin - 1]);
+  const bool ends =
+      end == message.size() || absl::StrContains(" ,;)", message[end]);
+  return starts && ends;
+}
+
 }  // namespace
 
 v1::Reason FirstReason(const std::vector<v1::ReasonDetail>& details) {
@@ -126,14 +134,21 @@ std::string MessageOf(const Verdict& verdict) {
 
 std::string MeaningOf(absl::string_view message) {
   std::string meaning;
-  bool number = false;
-  for (size_t i = 0; i < message.size(); ++i) {
-    const bool digit = absl::ascii_isdigit(message[i]);
-    if (digit && number) continue;
-    number = digit;
+  for (size_t i = 0; i < message.size();) {
+    size_t end = i;
+    while (end < message.size() && absl::ascii_isdigit(message[end])) ++end;
+    // Digits within a name are no count: nvidia.com/A10 is not A30.
+    if (end > i && StandsAlone(message, i, end)) {
+      meaning += '#';
+      i = end;
+      continue;
+    }
+    end = std::max(end, i + 1);
     // "1 node" and "2 nodes" mean the same.
-    if (absl::EndsWith(meaning, "# node") && message[i] == 's') continue;
-    meaning += digit ? '#' : message[i];
+    if (!(absl::EndsWith(meaning, "# node") && message[i] == 's')) {
+      absl::StrAppend(&meaning, message.substr(i, end - i));
+    }
+    i = end;
   }
   return meaning;
 }

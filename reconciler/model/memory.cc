@@ -89,10 +89,17 @@ class MemoryWrite {
 
  private:
   const ClaimSet& set() const { return plan_.set(index_); }
+  const std::string& VmiUid() const {
+    return plan_.snapshot().vmis()[*set().vmi].meta.uid;
+  }
 
   void FillMembers(v1::WriteClaimSet& write) {
-    // Once the launcher is pinned the annotation is not read again.
-    if (set().launcher.state == LauncherState::kPinned) return;
+    // Once the launcher is pinned the annotation is not read again, and what
+    // was written for this VMI stays.
+    if (set().launcher.state == LauncherState::kPinned &&
+        there_.vmi_uid == VmiUid()) {
+      return;
+    }
     const std::vector<std::string> names = MemberNames(set(), plan_);
     if (names == there_.claims) return;
     write.set_set_claims(true);
@@ -109,9 +116,8 @@ class MemoryWrite {
       differs_ = true;
     }
     if (!set().vmi.has_value()) return;
-    const std::string& uid = plan_.snapshot().vmis()[*set().vmi].meta.uid;
-    if (uid != there_.vmi_uid) {
-      write.set_vmi_uid(uid);
+    if (VmiUid() != there_.vmi_uid) {
+      write.set_vmi_uid(VmiUid());
       differs_ = true;
     }
     if (!set().launcher.pod.has_value()) return;

@@ -1,9 +1,12 @@
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "absl/container/btree_map.h"
 #include "reconciler/model/choice.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/keep.h"
+#include "reconciler/model/reason.h"
 #include "reconciler/model/steps.h"
 
 namespace gpubinder {
@@ -20,10 +23,34 @@ std::optional<NameId> Stand(const ClaimSet& set, const Plan& plan) {
   return node;
 }
 
+// A split set for which no node has room (the repair has tried): only the
+// members that their own node does not keep go Lost.
+void LoseUnkeptParts(size_t index, Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  absl::btree_map<std::string, NameId> nodes;
+  for (const Row row : set.members) {
+    if (plan.phase(row) != Phase::kBound) continue;
+    nodes[plan.snapshot().names.Text(plan.node(row))] = plan.node(row);
+  }
+  for (const auto& [name, node] : nodes) {
+    const NameId here = node;
+    const ClaimSet part = Restricted(set, [&](Row row) {
+      return plan.phase(row) == Phase::kBound && plan.node(row) == here;
+    });
+    const std::optional<v1::Reason> why = WhyNotKept(part, here, plan);
+    if (!why.has_value() || *why == v1::NODE_CORDONED) continue;
+    plan.LoseMembers(index, part.members, *why, std::string(ReasonName(*why)));
+  }
+}
+
 void Move(size_t index, Plan& plan) {
   const ClaimSet& set = plan.set(index);
+  if (!set.problems.empty()) return;
   const std::optional<NameId> stand = Stand(set, plan);
-  if (!stand.has_value() || !set.problems.empty()) return;
+  if (!stand.has_value()) {
+    LoseUnkeptParts(index, plan);
+    return;
+  }
   const std::optional<v1::Reason> why = WhyNotKept(set, *stand, plan);
   if (!why.has_value()) return;
   const ClaimSet bound = Restricted(

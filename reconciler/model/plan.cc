@@ -141,7 +141,12 @@ void Plan::Reserve(const ClaimSet& set, NameId node) {
 }
 
 void Plan::Lose(size_t index, v1::Reason reason, const std::string& message) {
-  for (const Row row : sets_.sets[index].members) {
+  LoseMembers(index, sets_.sets[index].members, reason, message);
+}
+
+void Plan::LoseMembers(size_t index, const std::vector<Row>& members,
+                       v1::Reason reason, const std::string& message) {
+  for (const Row row : members) {
     if (phase_[row] != Phase::kBound) continue;
     v1::Effect effect = EffectOn(Kind::kGpuClaim, claim(row).meta);
     effect.mutable_lose_claim()->set_reason(reason);

@@ -78,6 +78,9 @@ class Plan {
   void Reserve(const ClaimSet& set, NameId node);
   // Sends the members to Lost, except those that are so already.
   void Lose(size_t index, v1::Reason reason, const std::string& message);
+  // The same for some of the set's members.
+  void LoseMembers(size_t index, const std::vector<Row>& members,
+                   v1::Reason reason, const std::string& message);
   // Writes a condition of a member.
   void SetClaimCondition(size_t index, Row claim, Condition condition);
   // An effect of the set: sent after its earlier ones.

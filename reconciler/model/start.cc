@@ -141,6 +141,18 @@ void Start(size_t index, const Demand& demand, NameId node, v1::Reason reason,
   plan.Add(index, std::move(effect));
 }
 
+// Some members Lost and some Bound, though the set stood whole before: a
+// write that was to lose all of it was cut short.
+bool IsHalfLost(const ClaimSet& set, const Plan& plan) {
+  bool lost = false, bound = false;
+  for (const Row row : set.members) {
+    lost = lost || plan.phase(row) == Phase::kLost;
+    bound = bound || plan.phase(row) == Phase::kBound;
+  }
+  const GpuClaimSet* memory = plan.Memory(set);
+  return lost && bound && memory != nullptr && !memory->node_name.empty();
+}
+
 // No place: the pod stays gated. If its own node cannot keep the set either,
 // it goes Lost.
 void Wait(size_t index, Choice choice, Plan& plan) {
@@ -148,7 +160,9 @@ void Wait(size_t index, Choice choice, Plan& plan) {
   Verdict verdict{.reason = v1::NO_NODE_FITS,
                   .groups = std::move(choice.groups)};
   const std::optional<NameId> stand = Stand(set, plan);
-  if (stand.has_value()) {
+  if (IsHalfLost(set, plan)) {
+    plan.Lose(index, v1::NO_NODE_FITS, MessageOf(verdict));
+  } else if (stand.has_value()) {
     const std::optional<v1::Reason> why = WhyNotKept(set, *stand, plan);
     if (why.has_value() && *why != v1::NODE_CORDONED) {
       plan.Lose(index, *why, MessageOf(verdict));

@@ -84,10 +84,9 @@ std::optional<Verdict> FinalVerdict(size_t index, const Plan& plan) {
     return Verdict{.reason = FirstReason(problems), .details = problems};
   }
   if (lost) return Verdict{.reason = LossReason(set, plan)};
-  if (pending) {
-    if (state.acted) return std::nullopt;
-    return Verdict{.reason = v1::NO_NODE_FITS};
-  }
+  // A part of it was placed, or no step may place it: its VMI is being deleted,
+  // or somebody else ungated its pod.
+  if (pending) return std::nullopt;
   const std::optional<NameId> node = StandsWhole(set, plan);
   if (!node.has_value()) return std::nullopt;  // split, or no members
   Verdict verdict{.reason = v1::PLACED,
