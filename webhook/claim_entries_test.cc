@@ -134,11 +134,19 @@ TEST(ClaimEntries, ThePassWouldSayTheSame) {
     Snapshot snapshot = FaultyCluster();
     Json vmi = VmiReview(Claims(bad.claims))["request"]["object"];
     vmi["metadata"]["uid"] = "uid-a1";
+    vmi["status"]["activePods"] = {{"uid-pod", ""}};
+    Json pod = PodReview(Claims(bad.claims))["request"]["object"];
+    pod["metadata"]["name"] = "virt-launcher-a1-x";
+    pod["metadata"]["uid"] = "uid-pod";
+    pod["spec"]["schedulingGates"] =
+        Json::array({{{"name", "gpu.cozystack.io/claims"}}});
+    Put(Kind::kPod, pod, snapshot);
     Put(Kind::kVirtualMachineInstance, vmi, snapshot);
     std::vector<std::string> reasons;
     for (const ClaimSet& set : BuildClaimSets(snapshot).sets) {
       if (set.name != "a1") continue;
-      for (const auto* problems : {&set.problems, &set.order_problems}) {
+      for (const auto* problems :
+           {&set.problems, &set.start_problems, &set.order_problems}) {
         for (const v1::ReasonDetail& problem : *problems) {
           reasons.emplace_back(ReasonName(problem.reason()));
         }
