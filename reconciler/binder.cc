@@ -51,8 +51,8 @@ class Binder::Impl {
     if (!loop.ok()) return loop.status();
     loop_ = *std::move(loop);
     if (options_.grpc_address.empty()) return absl::OkStatus();
-    absl::StatusOr<std::unique_ptr<ExplainServer>> server =
-        ExplainServer::Start({.address = options_.grpc_address,
+    absl::StatusOr<std::unique_ptr<ExplainService>> server =
+        ExplainService::Start({.address = options_.grpc_address,
                               .journal_marks = [this] { return Marks(); }},
                              board_);
     if (!server.ok()) return server.status();
@@ -110,6 +110,8 @@ class Binder::Impl {
   }
 
   void Publish(const FinishedPass& pass) {
+    // Another leader's, if it is higher than ours: then we lead no more.
+    leader_->NoteEpoch(pass.snapshot.highest_epoch);
     v1::Source source;
     source.set_journal_uid(pass.record.journal_uid());
     source.set_sequence(pass.record.sequence());
@@ -125,7 +127,7 @@ class Binder::Impl {
   PassBoard board_;
   std::unique_ptr<Leader> leader_;
   std::unique_ptr<Loop> loop_;
-  std::unique_ptr<ExplainServer> server_;
+  std::unique_ptr<ExplainService> server_;
   bool leading_ = false;  // of the leader's thread
   bool stopped_ = false;
 };

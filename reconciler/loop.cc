@@ -345,15 +345,7 @@ void Loop::WithSnapshot(absl::FunctionRef<void(const Snapshot&)> read) const {
 uint64_t Loop::HighestEpochSeen() const {
   uint64_t highest = 0;
   impl_->WithSnapshot([&](const Snapshot& snapshot) {
-    for (const auto& [key, row] : snapshot.claims().by_name()) {
-      const auto& decision = snapshot.claims()[row].decision;
-      if (decision.has_value()) highest = std::max(highest, decision->epoch);
-    }
-    for (const auto& [key, row] : snapshot.claim_sets().by_name()) {
-      const auto& decision = snapshot.claim_sets()[row].decision;
-      if (decision.has_value()) highest = std::max(highest, decision->epoch);
-    }
-    highest = std::max(highest, snapshot.epoch);
+    highest = std::max(snapshot.highest_epoch, snapshot.epoch);
   });
   return highest;
 }

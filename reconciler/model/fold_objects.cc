@@ -52,6 +52,12 @@ bool InFlightFor(const Snapshot& snapshot, const KubeletRefusal& refusal) {
                      });
 }
 
+void NoteEpoch(const std::optional<DecisionKey>& decision,
+               Snapshot& snapshot) {
+  if (!decision.has_value()) return;
+  snapshot.highest_epoch = std::max(snapshot.highest_epoch, decision->epoch);
+}
+
 bool IsRecorded(const Snapshot& snapshot, const KubeletRefusal& refusal) {
   const GpuClaimSet* set =
       snapshot.claim_sets().Find(refusal.name_space, refusal.vmi_name);
@@ -156,6 +162,7 @@ void AfterStore<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot) {
     columns.class_name.resize(row + 1);
     columns.units.resize(row + 1);
   }
+  NoteEpoch(claim.decision, snapshot);
   const Phase phase = PhaseOf(claim);
   NameTable& names = snapshot.names;
   columns.phase[row] = phase;
@@ -191,7 +198,8 @@ void AfterStore<GpuClass>(Row row, absl::Time, Snapshot& snapshot) {
 }
 
 template <>
-void AfterStore<GpuClaimSet>(Row, absl::Time, Snapshot& snapshot) {
+void AfterStore<GpuClaimSet>(Row row, absl::Time, Snapshot& snapshot) {
+  NoteEpoch(snapshot.claim_sets()[row].decision, snapshot);
   ForgetSettledRefusals(snapshot);
 }
 

@@ -140,6 +140,8 @@ struct Snapshot {
   Config config;
   std::string journal_uid;
   uint64_t epoch = 0;
+  // The highest of status.decision.epoch that any object has shown.
+  uint64_t highest_epoch = 0;
   uint64_t sequence = 0;  // of the last record folded
 };
 
