@@ -53,8 +53,8 @@ class Binder::Impl {
     if (options_.grpc_address.empty()) return absl::OkStatus();
     absl::StatusOr<std::unique_ptr<ExplainService>> server =
         ExplainService::Start({.address = options_.grpc_address,
-                              .journal_marks = [this] { return Marks(); }},
-                             board_);
+                               .journal_marks = [this] { return Marks(); }},
+                              board_);
     if (!server.ok()) return server.status();
     server_ = *std::move(server);
     return absl::OkStatus();
@@ -66,7 +66,6 @@ class Binder::Impl {
     if (loop_ == nullptr || stopped_) return;
     stopped_ = true;
     loop_->Stop();
-    loop_.reset();                  // waits for the answers of writes under way
     leader_->Stop().IgnoreError();  // another waits the lease out, then
     writes_->Stop();
   }
