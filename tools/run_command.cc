@@ -156,13 +156,6 @@ absl::StatusOr<std::unique_ptr<Binder>> OpenBinder(BinderOptions options,
 int Run(const RunFlags& flags, const Console& console) {
   const absl::StatusOr<Config> config = ConfigOf(flags, console);
   if (!config.ok()) return Fail("run", config.status(), console);
-  const absl::StatusOr<Identity> identity =
-      FindIdentity(flags.kubeconfig, ReadPodSettings());
-  if (!identity.ok()) return Fail("run", identity.status(), console);
-  // Said once here, so that later clients cannot fail on it.
-  const auto probe = HttpApiClient::Open(*identity, {});
-  if (!probe.ok()) return Fail("run", probe.status(), console);
-  RunLog log(flags.log_format == "json" ? LogFormat::kJson : LogFormat::kText);
   // All threads inherit the mask, so signals come to sigwait alone.
   sigset_t signals;
   sigemptyset(&signals);
@@ -170,6 +163,13 @@ int Run(const RunFlags& flags, const Console& console) {
     sigaddset(&signals, signal);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const absl::StatusOr<Identity> identity =
+      FindIdentity(flags.kubeconfig, ReadPodSettings());
+  if (!identity.ok()) return Fail("run", identity.status(), console);
+  // Said once here, so that later clients cannot fail on it.
+  const auto probe = HttpApiClient::Open(*identity, {});
+  if (!probe.ok()) return Fail("run", probe.status(), console);
+  RunLog log(flags.log_format == "json" ? LogFormat::kJson : LogFormat::kText);
   absl::StatusOr<std::unique_ptr<Binder>> binder = OpenBinder(
       {.config = *config,
        .journal_directory = flags.journal,

@@ -68,7 +68,7 @@ void RunLog::Trouble(Kind kind, const absl::Status& status) {
 
 void RunLog::Leadership(const LeaderState& state) {
   if (!state.last.ok()) {
-    Error(absl::StrCat("lease: ", state.last.ToString()));
+    Error(absl::StrCat("lease: ", std::string(state.last.message())));
     return;
   }
   Info(state.leading ? absl::StrCat("leading, epoch ", state.epoch)

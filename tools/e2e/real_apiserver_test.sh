@@ -34,7 +34,8 @@ fail() { say "FAILED: $*"; exit 1; }
 # Waits for a value that kubectl can read: what, path, value.
 await() {
   kubectl wait "$1" -n tenant-a "--for=jsonpath=$2=$3" --timeout=60s \
-    >/dev/null || fail "$1 never had $2 = $3; it is: $(kubectl get "$1" -n tenant-a -o yaml)"
+    >/dev/null ||
+    fail "$1 never had $2 = $3; it is: $(kubectl get "$1" -n tenant-a -o yaml)"
 }
 
 # A VM of run strategy Always that names claims.
@@ -184,8 +185,10 @@ warnings=$(kubectl get events -n tenant-a \
   --field-selector type=Warning,reason=NoNodeFits -o name | wc -l)
 [[ $warnings == 1 ]] || fail "$warnings Warnings were given, not one"
 grpc=$(sed -n 's/.*answering on \([0-9.:]*\).*/\1/p' "$log" | head -n 1)
-"$GPUBINDER" explain --address "$grpc" tenant-a/huge | grep -q InsufficientUnits ||
-  fail "explain does not say what lacks"
+# Exit code 1: it waits.
+why=$("$GPUBINDER" explain --address "$grpc" tenant-a/huge) && fail "it does not wait"
+[[ $why == *"gpu-2: InsufficientUnits $h100 needs 8, free 3"* ]] ||
+  fail "explain does not say what gpu-2 lacks: $why"
 
 say "its passes run again from the journal, byte for byte"
 kill "$binder"
