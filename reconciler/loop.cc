@@ -224,15 +224,17 @@ class Loop::Impl {
     if (leading_) StartWatches();
   }
 
-  bool MayLead() const { return leading_ && !options_.config.observe; }
+  v1::Role RoleNow() const {
+    return leading_ && !options_.config.observe ? v1::LEADER : v1::SHADOW;
+  }
 
-  void Stamp(v1::Record& record) {
+  void Stamp(v1::Record& record, v1::Role role) {
     // It never runs backwards in a journal.
     last_time_ = std::max(last_time_, absl::ToUnixNanos(options_.wall_clock()));
     record.set_time_unix_nanos(last_time_);
     record.set_boot_clock_nanos(options_.boot_clock_nanos());
     record.set_epoch(epoch_);
-    record.set_role(MayLead() ? v1::LEADER : v1::SHADOW);
+    record.set_role(role);
     record.set_model_version(kModelVersion);
     record.set_filter_version(kFilterVersion);
   }
@@ -240,7 +242,7 @@ class Loop::Impl {
   // Appends a group and folds it.
   absl::Status TakeIn(std::vector<v1::Record>& group) {
     if (group.empty()) return absl::OkStatus();
-    for (v1::Record& record : group) Stamp(record);
+    for (v1::Record& record : group) Stamp(record, RoleNow());
     if (absl::Status s = journal_.Append(absl::MakeSpan(group)); !s.ok()) {
       return s;
     }
@@ -261,8 +263,12 @@ class Loop::Impl {
 
   absl::Status RunOne() {
     matters_ = false;
+    // While the lease does not cover another write nothing is decided to be
+    // sent, and the pass is run again soon.
+    const bool covered = options_.may_write();
+    const v1::Role role = covered ? RoleNow() : v1::SHADOW;
     std::vector<v1::Record> group(2);
-    for (v1::Record& record : group) Stamp(record);
+    for (v1::Record& record : group) Stamp(record, role);
     const uint64_t pass = journal_.last_sequence() + 1;
     group[0].mutable_pass_began()->set_time_unix_nanos(last_time_);
     group[0].mutable_pass_began()->set_through(journal_.last_sequence());
@@ -275,7 +281,11 @@ class Loop::Impl {
     }
     BINDER_CHECK(group[0].sequence() == pass);
     next_timer_ = result.next_timer;
-    const bool sends = MayLead() && !result.effects.empty();
+    if (leading_ && !covered) {
+      next_timer_ = std::min(
+          next_timer_, options_.wall_clock() + options_.config.retry_period);
+    }
+    const bool sends = role == v1::LEADER && !result.effects.empty();
     if (sends) {
       // Nothing leaves before the record that decided it is on disk.
       if (absl::Status s = journal_.Sync(); !s.ok()) return s;
@@ -283,7 +293,7 @@ class Loop::Impl {
     {
       absl::MutexLock lock(&mutex_);
       for (const v1::Record& record : group) FoldRecord(record, snapshot_);
-      settled_ = !sends;
+      settled_ = !sends && (covered || !leading_);
     }
     options_.on_pass({result, group[1], snapshot_});
     if (sends) {

@@ -145,23 +145,15 @@ Change FoldListEnded(const v1::ListEnded& list, absl::Time at,
   return change;
 }
 
-// A kind that is served no more loses its content: only the deletion of its
-// CRD or a complete list says so, never a discovery that failed (rule H6).
-Change FoldKindServed(const v1::KindServed& served, absl::Time at,
-                      Snapshot& snapshot) {
+// A kind that was listed once keeps its content: an API server that starts
+// answers 404 for kinds it is about to serve, and that must never read as "all
+// VMIs are gone" (rule H6). Only a complete list takes objects away.
+Change FoldKindServed(const v1::KindServed& served, Snapshot& snapshot) {
   const std::optional<Kind> kind = KindByName(served.kind());
   if (!kind.has_value()) return Change::kNone;
   KindState& state = snapshot.kinds[static_cast<size_t>(*kind)];
-  if (state.served == served.served()) return Change::kNone;
-  state = KindState{.served = served.served()};
-  if (served.served()) return Change::kMatters;
-  WithTable(*kind, snapshot, [&]<typename T>(Table<T>& table) {
-    for (Row row = 0; row < table.end(); ++row) {
-      if (!table.Holds(row)) continue;
-      BeforeErase<T>(row, at, snapshot);
-      table.Erase(row);
-    }
-  });
+  if (state.served == served.served() || state.listed) return Change::kNone;
+  state.served = served.served();
   return Change::kMatters;
 }
 
@@ -267,7 +259,7 @@ Change Fold(const v1::Record& record, std::optional<Object> object,
     case v1::Record::kListEnded:
       return FoldListEnded(record.list_ended(), at, snapshot);
     case v1::Record::kKindServed:
-      return FoldKindServed(record.kind_served(), at, snapshot);
+      return FoldKindServed(record.kind_served(), snapshot);
     case v1::Record::kTimerFired:
       return Change::kMatters;
     case v1::Record::kConfig:
