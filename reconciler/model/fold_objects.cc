@@ -52,8 +52,7 @@ bool InFlightFor(const Snapshot& snapshot, const KubeletRefusal& refusal) {
                      });
 }
 
-void NoteEpoch(const std::optional<DecisionKey>& decision,
-               Snapshot& snapshot) {
+void NoteEpoch(const std::optional<DecisionKey>& decision, Snapshot& snapshot) {
   if (!decision.has_value()) return;
   snapshot.highest_epoch = std::max(snapshot.highest_epoch, decision->epoch);
 }

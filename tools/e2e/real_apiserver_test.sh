@@ -8,6 +8,10 @@
 # Wants KUBE_BIN (the control plane's binaries) and GPUBINDER (our binary).
 set -euo pipefail
 
+# Our small CRDs for KubeVirt's kinds, unless told otherwise.
+unset KUBEVIRT_CRDS
+if [[ ${1:-} == --kubevirt-crds ]]; then export KUBEVIRT_CRDS=$2; fi
+
 here=$(cd "$(dirname "$0")" && pwd)
 kube=$here/../kube
 dir=$(mktemp -d)
@@ -78,7 +82,11 @@ metadata:
   labels: {kubevirt.io: virt-launcher, kubevirt.io/created-by: $vmi, vm.kubevirt.io/name: $1}
   annotations: {gpu.cozystack.io/claims: '$2'}
   ownerReferences:
-  - {apiVersion: kubevirt.io/v1, kind: VirtualMachineInstance, name: $1, uid: $vmi, controller: true}
+  - apiVersion: kubevirt.io/v1
+    kind: VirtualMachineInstance
+    name: $1
+    uid: $vmi
+    controller: true
 spec:
   schedulingGates: [{name: gpu.cozystack.io/claims}]
   nodeSelector: {kubevirt.io/schedulable: "true"}
