@@ -141,8 +141,11 @@ TEST_F(DamageTest, AWholeLengthWithGarbageAfterItIsATornTailToo) {
 TEST_F(DamageTest, ATornTailThatWasSyncedIsDamage) {
   const std::string log = NewestLog(directory_);
   const std::string text = FileText(log);
-  WriteFile(log, absl::string_view(text).substr(0, text.size() - 9));
+  const std::string torn = text.substr(0, text.size() - 9);
+  WriteFile(log, torn);
   ExpectDamage(16);
+  // What is there is kept for whoever looks into it.
+  EXPECT_EQ(FileText(log), torn);
 }
 
 TEST_F(DamageTest, TruncationAtARecordBoundaryBelowTheMarkIsDamage) {
@@ -175,6 +178,24 @@ TEST_F(DamageTest, AFlippedLengthFieldInTheLogIsDamage) {
   text[5] ^= 0x40;  // the first group now runs past the end of the file
   WriteFile(log, text);
   ExpectDamage(8);
+}
+
+TEST_F(DamageTest, ABrokenUnsyncedWriteBeforeAWholeOneIsNoTornTail) {
+  size_t synced = 0;
+  {
+    const auto journal = Journal::Open(options_);
+    Append(**journal, 21);
+    synced = FileText(NewestLog(directory_)).size();
+    for (const uint64_t first : {25, 28}) {
+      std::vector<v1::Record> records = Notes(first, 3);
+      ASSERT_TRUE((*journal)->Append(absl::MakeSpan(records)).ok());
+    }
+  }
+  const std::string log = NewestLog(directory_);
+  std::string text = FileText(log);
+  text[synced + 5] ^= 0x40;  // the length of records 25 to 27
+  WriteFile(log, text);
+  ExpectDamage(24);
 }
 
 TEST_F(DamageTest, AMissingLogIsDamage) {
@@ -253,6 +274,7 @@ TEST_F(DamageTest, AGapInTheTablesIsNamedByRead) {
   });
   EXPECT_TRUE(absl::IsDataLoss(s));
   EXPECT_THAT(ToText(s), HasSubstr("the last good record is 4;"));
+  EXPECT_THAT(ToText(s), HasSubstr("the next record there is 6"));
   EXPECT_EQ(seen, (std::vector<uint64_t>{1, 2, 3, 4}));
 }
 

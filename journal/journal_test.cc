@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <string>
 #include <thread>
@@ -171,30 +169,14 @@ TEST_F(JournalTest, ASecondOpenIsRefusedAndNamesTheLockFile) {
 }
 
 TEST_F(JournalTest, AnotherProcessThatHoldsTheLockIsNamed) {
-  int ready[2];
-  int done[2];
-  ASSERT_EQ(pipe(ready), 0);
-  ASSERT_EQ(pipe(done), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    close(done[1]);
-    const auto journal = Journal::Open(options_);
-    char byte = journal.ok() ? 'y' : 'n';
-    if (write(ready[1], &byte, 1) != 1) _exit(1);
-    // Ends when the parent closes its side.
-    _exit(read(done[0], &byte, 1) == 0 ? 0 : 1);
+  {
+    CrashWriter writer(directory_, 1);
+    ASSERT_GT(writer.NextSynced(), 0u);
+    const auto refused = Journal::Open(options_);
+    EXPECT_TRUE(absl::IsUnavailable(refused.status())) << refused.status();
+    EXPECT_THAT(std::string(refused.status().message()),
+                HasSubstr(absl::StrCat("held by process ", writer.process())));
   }
-  char byte = 0;
-  ASSERT_EQ(read(ready[0], &byte, 1), 1);
-  ASSERT_EQ(byte, 'y');
-  const auto refused = Journal::Open(options_);
-  EXPECT_TRUE(absl::IsUnavailable(refused.status())) << refused.status();
-  EXPECT_THAT(std::string(refused.status().message()),
-              HasSubstr(absl::StrCat("held by process ", child)));
-  close(done[1]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
   EXPECT_TRUE(Journal::Open(options_).ok());
 }
 

@@ -1,5 +1,9 @@
 #include "journal/journal_testing.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -72,6 +76,37 @@ absl::StatusOr<std::vector<v1::Record>> ReadAll(const Journal& journal) {
   if (!s.ok()) return s;
   return records;
 }
+
+CrashWriter::CrashWriter(const std::string& directory, uint64_t seed) {
+  int ends[2];
+  BINDER_CHECK(pipe2(ends, O_CLOEXEC) == 0);
+  told_ = ends[0];
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+  std::string program = "journal/crash_writer";
+  std::string name = directory;
+  std::string number = absl::StrCat(seed);
+  char* arguments[] = {program.data(), name.data(), number.data(), nullptr};
+  BINDER_CHECK(posix_spawn(&process_, program.c_str(), &actions, nullptr,
+                           arguments, environ) == 0);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+}
+
+CrashWriter::~CrashWriter() {
+  Kill();
+  close(told_);
+  waitpid(process_, nullptr, 0);
+}
+
+uint64_t CrashWriter::NextSynced() {
+  uint64_t sequence = 0;
+  const bool told = read(told_, &sequence, sizeof sequence) == sizeof sequence;
+  return told ? sequence : 0;
+}
+
+void CrashWriter::Kill() { kill(process_, SIGKILL); }
 
 void CopyDirectory(const std::string& from, const std::string& to) {
   std::filesystem::copy(from, to, std::filesystem::copy_options::recursive);

@@ -43,6 +43,23 @@ uint64_t NumberOf(const v1::Record& record);
 
 absl::StatusOr<std::vector<v1::Record>> ReadAll(const Journal& journal);
 
+// A running crash_writer. Killed at the latest when this goes away.
+class CrashWriter {
+ public:
+  CrashWriter(const std::string& directory, uint64_t seed);
+  ~CrashWriter();
+  CrashWriter(const CrashWriter&) = delete;
+  CrashWriter& operator=(const CrashWriter&) = delete;
+  // The next sequence that it says is synced; 0: it is dead.
+  uint64_t NextSynced();
+  void Kill();
+  int process() const { return process_; }
+
+ private:
+  int process_ = 0;
+  int told_ = -1;
+};
+
 void CopyDirectory(const std::string& from, const std::string& to);
 // Paths of all files under it, sorted.
 std::vector<std::string> FilesUnder(const std::string& directory);
