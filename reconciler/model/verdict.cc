@@ -18,11 +18,10 @@ bool Any(const ClaimSet& set, Phase phase, const Plan& plan) {
 v1::Reason LossReason(const ClaimSet& set, const Plan& plan) {
   for (const Row row : set.members) {
     if (plan.phase(row) != Phase::kLost) continue;
-    for (const Condition& condition : plan.claim(row).conditions) {
-      if (condition.type != "Bound" || condition.status != "False") continue;
-      const std::optional<v1::Reason> reason = ReasonByName(condition.reason);
-      if (reason.has_value()) return *reason;
-    }
+    const Condition* bound = plan.FindCondition(row, "Bound");
+    if (bound == nullptr || bound->status != "False") continue;
+    const std::optional<v1::Reason> reason = ReasonByName(bound->reason);
+    if (reason.has_value()) return *reason;
   }
   return v1::NO_NODE_FITS;
 }
