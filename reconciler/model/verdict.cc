@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reconciler/model/reason.h"
@@ -44,6 +45,15 @@ std::optional<NameId> StandsWhole(const ClaimSet& set, const Plan& plan) {
   return node;
 }
 
+Verdict Misconfigured(std::vector<v1::ReasonDetail> problems) {
+  std::stable_sort(problems.begin(), problems.end(),
+                   [](const v1::ReasonDetail& a, const v1::ReasonDetail& b) {
+                     return a.reason() < b.reason();
+                   });
+  const v1::Reason reason = FirstReason(problems);
+  return Verdict{.reason = reason, .details = std::move(problems)};
+}
+
 Verdict BoundVerdict(Row row, const Plan& plan) {
   const GpuClaim& claim = plan.claim(row);
   Verdict verdict{.reason = v1::PLACED, .node = claim.node_name};
@@ -79,9 +89,7 @@ std::optional<Verdict> FinalVerdict(size_t index, const Plan& plan) {
   std::vector<v1::ReasonDetail> problems = set.problems;
   problems.insert(problems.end(), set.start_problems.begin(),
                   set.start_problems.end());
-  if (!problems.empty()) {
-    return Verdict{.reason = FirstReason(problems), .details = problems};
-  }
+  if (!problems.empty()) return Misconfigured(std::move(problems));
   if (lost) return Verdict{.reason = LossReason(set, plan)};
   // A part of it was placed, or no step may place it: its VMI is being deleted,
   // or somebody else ungated its pod.
