@@ -142,6 +142,7 @@ Change FoldListEnded(const v1::ListEnded& list, absl::Time at,
     table.listed.clear();
     table.written.clear();
   });
+  if (*kind == Kind::kNode) NoteAbsentNodes(at, snapshot);
   return change;
 }
 
@@ -226,7 +227,6 @@ Change FoldOutcome(const v1::Record& record, std::optional<Object> object,
     FoldObject(outcome.object(), std::move(object), Origin::kAnswer, at,
                snapshot);
   }
-  ForgetSettledRefusals(snapshot);
   // Its set is free again, so a pass may look at it.
   return Change::kMatters;
 }
@@ -239,10 +239,8 @@ Change FoldLeadership(const v1::Record& record, Snapshot& snapshot) {
   return Change::kMatters;
 }
 
-}  // namespace
-
-Change Fold(const v1::Record& record, std::optional<Object> object,
-            Snapshot& snapshot) {
+Change FoldPayload(const v1::Record& record, std::optional<Object> object,
+                   Snapshot& snapshot) {
   const absl::Time at = absl::FromUnixNanos(record.time_unix_nanos());
   snapshot.sequence = record.sequence();
   snapshot.journal_uid = record.journal_uid();
@@ -280,6 +278,15 @@ Change Fold(const v1::Record& record, std::optional<Object> object,
       return Change::kNone;
   }
   return Change::kNone;
+}
+
+}  // namespace
+
+Change Fold(const v1::Record& record, std::optional<Object> object,
+            Snapshot& snapshot) {
+  const Change change = FoldPayload(record, std::move(object), snapshot);
+  ForgetSettledRefusals(snapshot);
+  return change;
 }
 
 bool IsOlderVersion(absl::string_view a, absl::string_view b) {

@@ -57,6 +57,16 @@ void NoteEpoch(const std::optional<DecisionKey>& decision, Snapshot& snapshot) {
   snapshot.highest_epoch = std::max(snapshot.highest_epoch, decision->epoch);
 }
 
+// Whether its VMI is there and nobody has asked for its end: then what brings
+// the VM back may still have to be called.
+bool StillFails(const Snapshot& snapshot, const KubeletRefusal& refusal) {
+  const KindState& vmis =
+      snapshot.kinds[static_cast<size_t>(Kind::kVirtualMachineInstance)];
+  if (vmis.served && !vmis.listed) return true;
+  const std::optional<Row> row = snapshot.vmis().FindUid(refusal.vmi_uid);
+  return row.has_value() && !snapshot.vmis()[*row].meta.deleting.has_value();
+}
+
 bool IsRecorded(const Snapshot& snapshot, const KubeletRefusal& refusal) {
   const GpuClaimSet* set =
       snapshot.claim_sets().Find(refusal.name_space, refusal.vmi_name);
@@ -67,7 +77,25 @@ bool IsRecorded(const Snapshot& snapshot, const KubeletRefusal& refusal) {
                      });
 }
 
+// A node that was gone before this replica could see it go: its grace counts
+// from the first record that shows it is not there.
+void NoteAbsent(const std::string& node, absl::Time at, Snapshot& snapshot) {
+  if (snapshot.kinds[static_cast<size_t>(Kind::kNode)].listed &&
+      snapshot.nodes().Find("", node) == nullptr) {
+    snapshot.gone_since.emplace(node, at);
+  }
+}
+
 }  // namespace
+
+void NoteAbsentNodes(absl::Time at, Snapshot& snapshot) {
+  for (const auto& [key, row] : snapshot.claims().by_name()) {
+    const GpuClaim& claim = snapshot.claims()[row];
+    if (PhaseOf(claim) == Phase::kBound) {
+      NoteAbsent(claim.node_name, at, snapshot);
+    }
+  }
+}
 
 bool ShowsSchedulerRefusal(const Pod& pod) {
   if (!pod.node_name.empty() || !pod.nominated_node.empty()) return false;
@@ -105,16 +133,15 @@ void NotePodRefusal(const Pod& pod, absl::Time at, Snapshot& snapshot) {
   }
   refusal.listed = Lists(snapshot, owner->uid, pod.meta.uid);
   // Kept from the first record that shows it.
-  if (!IsRecorded(snapshot, refusal)) {
-    snapshot.kubelet_refusals.emplace(pod.meta.uid, std::move(refusal));
-  }
+  snapshot.kubelet_refusals.emplace(pod.meta.uid, std::move(refusal));
 }
 
 void ForgetSettledRefusals(Snapshot& snapshot) {
   auto& refusals = snapshot.kubelet_refusals;
   for (auto it = refusals.begin(); it != refusals.end();) {
-    const bool settled =
-        IsRecorded(snapshot, it->second) && !InFlightFor(snapshot, it->second);
+    const bool settled = IsRecorded(snapshot, it->second) &&
+                         !StillFails(snapshot, it->second) &&
+                         !InFlightFor(snapshot, it->second);
     it = settled ? refusals.erase(it) : std::next(it);
   }
 }
@@ -163,6 +190,7 @@ void AfterStore<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot) {
   }
   NoteEpoch(claim.decision, snapshot);
   const Phase phase = PhaseOf(claim);
+  if (phase == Phase::kBound) NoteAbsent(claim.node_name, at, snapshot);
   NameTable& names = snapshot.names;
   columns.phase[row] = phase;
   columns.node[row] =
@@ -199,7 +227,6 @@ void AfterStore<GpuClass>(Row row, absl::Time, Snapshot& snapshot) {
 template <>
 void AfterStore<GpuClaimSet>(Row row, absl::Time, Snapshot& snapshot) {
   NoteEpoch(snapshot.claim_sets()[row].decision, snapshot);
-  ForgetSettledRefusals(snapshot);
 }
 
 template <>

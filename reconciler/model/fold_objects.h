@@ -21,8 +21,6 @@ void AfterStore<GpuClass>(Row row, absl::Time at, Snapshot& snapshot);
 template <>
 void AfterStore<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot);
 template <>
-void AfterStore<GpuClaimSet>(Row row, absl::Time at, Snapshot& snapshot);
-template <>
 void AfterStore<VirtualMachineInstance>(Row row, absl::Time at,
                                         Snapshot& snapshot);
 template <>
@@ -41,7 +39,12 @@ void BeforeErase<Pod>(Row row, absl::Time at, Snapshot& snapshot);
 // Remembers a launcher that its kubelet refused.
 void NotePodRefusal(const Pod& pod, absl::Time at, Snapshot& snapshot);
 
-// Drops the refusals whose rejection is written and answered for.
+// Called when a list of nodes has ended: since when those that hold bookings
+// are seen to be absent.
+void NoteAbsentNodes(absl::Time at, Snapshot& snapshot);
+
+// Drops the refusals whose rejection is written and answered for: their VMI
+// has gone or is going.
 void ForgetSettledRefusals(Snapshot& snapshot);
 
 }  // namespace gpubinder

@@ -5,6 +5,7 @@
 #include "reconciler/model/choice.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/steps.h"
+#include "reconciler/model/verdict.h"
 
 namespace gpubinder {
 namespace {
@@ -17,9 +18,7 @@ void PlaceOrder(size_t index, Plan& plan) {
   problems.insert(problems.end(), whole.order_problems.begin(),
                   whole.order_problems.end());
   if (!problems.empty()) {
-    const v1::Reason reason = FirstReason(problems);
-    plan.state(index).verdict =
-        Verdict{.reason = reason, .details = std::move(problems)};
+    plan.state(index).verdict = Misconfigured(std::move(problems));
     return;
   }
   // What a launcher's template claims will add is not an order yet; Lost

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/effect.h"
 #include "reconciler/model/filter.h"
@@ -47,58 +48,79 @@ v1::RecordRejection RejectionWrite(const std::vector<RejectedNode>& there,
 }
 
 // The rejection to the set's memory and to every member that lacks it, in
-// this order.
-void Record(size_t index, const GpuClaimSet& memory, const RejectedNode& entry,
+// this order. `key` is the set's. Whether anything was to be written.
+bool Record(const std::string& key, const GpuClaimSet& memory,
+            const std::vector<Row>& members, const RejectedNode& entry,
             Plan& plan) {
-  const ClaimSet& set = plan.set(index);
-  if (!HasRejectionOf(memory.rejected_nodes, entry.pod_uid)) {
-    v1::Effect effect = EffectOn(Kind::kGpuClaimSet, memory.meta);
-    *effect.mutable_record_rejection() =
-        RejectionWrite(memory.rejected_nodes, entry, plan);
-    plan.Add(index, std::move(effect));
+  const size_t before = plan.effects().size();
+  auto write = [&](Kind kind, const ObjectMeta& meta,
+                   const std::vector<RejectedNode>& there) {
+    if (HasRejectionOf(there, entry.pod_uid)) return;
+    v1::Effect effect = EffectOn(kind, meta);
+    *effect.mutable_record_rejection() = RejectionWrite(there, entry, plan);
+    effect.set_set_key(key);
+    plan.AddAlone(std::move(effect));
+  };
+  write(Kind::kGpuClaimSet, memory.meta, memory.rejected_nodes);
+  for (const Row row : members) {
+    write(Kind::kGpuClaim, plan.claim(row).meta,
+          plan.claim(row).rejected_nodes);
   }
-  for (const Row row : set.members) {
-    const GpuClaim& claim = plan.claim(row);
-    if (HasRejectionOf(claim.rejected_nodes, entry.pod_uid)) continue;
-    v1::Effect effect = EffectOn(Kind::kGpuClaim, claim.meta);
-    *effect.mutable_record_rejection() =
-        RejectionWrite(claim.rejected_nodes, entry, plan);
-    plan.Add(index, std::move(effect));
-  }
+  return plan.effects().size() > before;
 }
 
-// What brings the VM back (R4), after a refusal by the scheduler or by the
-// kubelet: after the latter the VMI has failed already.
-enum class RefusedBy { kScheduler, kKubelet };
+// What the set's memory says of the pod already: a pod is judged once.
+const RejectedNode* FindEntry(const GpuClaimSet& memory,
+                              absl::string_view pod_uid) {
+  for (const RejectedNode& entry : memory.rejected_nodes) {
+    if (entry.pod_uid == pod_uid) return &entry;
+  }
+  return nullptr;
+}
 
-void AddCall(size_t index, RefusedBy by, v1::Reason reason, Plan& plan) {
-  const ClaimSet& set = plan.set(index);
+// Whether the VM holds a request to stop this VMI: then it is on its way.
+bool IsRestarting(const VirtualMachine& vm, const std::string& vmi_uid) {
+  return std::any_of(vm.state_changes.begin(), vm.state_changes.end(),
+                     [&](const auto& change) {
+                       return change.first == "Stop" &&
+                              change.second == vmi_uid;
+                     });
+}
+
+// What brings the VM back (R4). `pod` is the one its scheduler refused; null
+// after a refusal by the kubelet, when the VMI has failed already.
+enum class Call { kNone, kPending, kSent };
+
+Call AddCall(const std::string& key, const VirtualMachineInstance& vmi,
+             const Pod* pod, Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
-  const VirtualMachineInstance& vmi = snapshot.vmis()[*set.vmi];
-  if (vmi.meta.deleting.has_value()) return;
+  if (vmi.meta.deleting.has_value()) return Call::kPending;
+  const VirtualMachine* vm =
+      snapshot.vms().Find(vmi.meta.name_space, vmi.meta.name);
   const bool has_controller =
       std::any_of(vmi.meta.owners.begin(), vmi.meta.owners.end(),
                   [](const OwnerReference& owner) { return owner.controller; });
-  const std::string strategy =
-      set.vm.has_value() ? snapshot.vms()[*set.vm].run_strategy : "";
+  const std::string strategy = vm == nullptr ? "" : vm->run_strategy;
   const bool by_pod = strategy == "Always" || strategy == "RerunOnFailure" ||
-                      (!set.vm.has_value() && has_controller);
-  if (by_pod && by == RefusedBy::kScheduler) {
-    v1::Effect effect =
-        EffectOn(Kind::kPod, snapshot.pods()[*set.launcher.pod].meta);
-    effect.mutable_delete_pod()->set_reason(reason);
-    plan.Add(index, std::move(effect));
+                      (vm == nullptr && has_controller);
+  v1::Effect effect;
+  if (by_pod && pod != nullptr) {
+    effect = EffectOn(Kind::kPod, pod->meta);
+    effect.mutable_delete_pod()->set_reason(v1::REJECTED_BY_NODE);
   } else if (strategy == "Once") {
-    v1::Effect effect = EffectOn(Kind::kVirtualMachineInstance, vmi.meta);
-    effect.mutable_delete_vmi()->set_reason(reason);
-    plan.Add(index, std::move(effect));
+    effect = EffectOn(Kind::kVirtualMachineInstance, vmi.meta);
+    effect.mutable_delete_vmi()->set_reason(v1::REJECTED_BY_NODE);
   } else if (strategy == "Manual") {
-    const VirtualMachine& vm = snapshot.vms()[*set.vm];
-    v1::Effect effect = EffectOn(Kind::kVirtualMachine, vm.meta);
-    effect.mutable_restart_vm()->set_reason(reason);
+    if (IsRestarting(*vm, vmi.meta.uid)) return Call::kPending;
+    effect = EffectOn(Kind::kVirtualMachine, vm->meta);
+    effect.mutable_restart_vm()->set_reason(v1::REJECTED_BY_NODE);
     effect.mutable_restart_vm()->set_vmi_uid(vmi.meta.uid);
-    plan.Add(index, std::move(effect));
+  } else {
+    return Call::kNone;
   }
+  effect.set_set_key(key);
+  plan.AddAlone(std::move(effect));
+  return Call::kSent;
 }
 
 bool HasEmptyTerm(const Pod& pod) {
@@ -107,8 +129,9 @@ bool HasEmptyTerm(const Pod& pod) {
                      [](const SelectorTerm& term) { return term.empty(); });
 }
 
-// What the scheduler says of a pinned pod that no refusal is: quoted.
-void QuoteScheduler(size_t index, const Pod& pod, Plan& plan) {
+// What the scheduler says of a pinned pod that stays where it is: quoted.
+void QuoteScheduler(size_t index, const Pod& pod, absl::string_view remark,
+                    Plan& plan) {
   for (const Condition& condition : pod.conditions) {
     if (condition.type != "PodScheduled" || condition.status != "False" ||
         condition.reason != "Unschedulable") {
@@ -116,27 +139,65 @@ void QuoteScheduler(size_t index, const Pod& pod, Plan& plan) {
     }
     v1::ReasonDetail detail;
     detail.set_reason(v1::NOT_SCHEDULED);
-    detail.set_text(condition.message.substr(0, condition.message.find(". ")));
+    absl::string_view said = condition.message;
+    said = absl::StripSuffix(said.substr(0, said.find(". ")), ".");
+    detail.set_text(absl::StrCat(said, remark));
     plan.state(index).verdict =
         Verdict{.reason = v1::NOT_SCHEDULED, .details = {std::move(detail)}};
   }
 }
 
-// The state of the node under which a scheduler's "no" is its refusal (R1).
-bool NodeStandsByIts(const std::string& name, const ClaimSet& set,
-                     const Plan& plan) {
-  const Node* node = plan.snapshot().nodes().Find("", name);
+// The state of the node under which a scheduler's "no" is its refusal (R1):
+// it is Ready, not cordoned and serves the set.
+bool ServesSet(const std::string& name, const ClaimSet& set, const Plan& plan) {
+  const Snapshot& snapshot = plan.snapshot();
+  const Node* node = snapshot.nodes().Find("", name);
   if (node == nullptr || !IsReady(*node) || IsCordoned(*node) ||
-      node->meta.deleting.has_value()) {
+      !IsKubeVirtReady(*node, snapshot) || node->meta.deleting.has_value()) {
     return false;
   }
   std::vector<v1::ReasonDetail> reasons;
-  const Demand demand =
-      MakeDemand(set, plan.snapshot(), plan.books(), plan.now());
+  const Demand demand = MakeDemand(set, snapshot, plan.books(), plan.now());
   for (const GpuClass* found : demand.classes) {
     JudgeClass(*node, *found, reasons);
   }
-  return reasons.empty();
+  const NameId id = *snapshot.names.Find(name);
+  return reasons.empty() &&
+         std::all_of(demand.needs.begin(), demand.needs.end(),
+                     [&](const Demand::Need& need) {
+                       return plan.books().Use(id, need.resource).served;
+                     });
+}
+
+// The refusal of a pod that stands long enough, or nothing: then what the
+// scheduler says is quoted, or its time awaited.
+std::optional<RejectedNode> JudgePinned(size_t index, const Pod& pod,
+                                        const GpuClaimSet& memory, Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  if (const RejectedNode* entry = FindEntry(memory, pod.meta.uid)) {
+    return *entry;
+  }
+  // Pinned to a cordoned node it waits there, whatever the scheduler says.
+  if (memory.reason == ReasonName(v1::PLACED_ON_CORDONED_NODE)) {
+    return std::nullopt;
+  }
+  auto since = plan.snapshot().refused_since.find(pod.meta.uid);
+  if (since == plan.snapshot().refused_since.end() || HasEmptyTerm(pod) ||
+      !ServesSet(set.launcher.node, set, plan)) {
+    QuoteScheduler(index, pod, "", plan);
+    return std::nullopt;
+  }
+  const absl::Time stands = since->second + plan.config().refusal_grace;
+  if (plan.now() < stands) {
+    plan.WakeAt(stands);
+    return std::nullopt;
+  }
+  std::vector<std::string> resources;
+  for (const auto& [name, units] : ExtendedRequests(pod).units) {
+    resources.push_back(name);
+  }
+  return Entry(set.launcher.node, pod.meta.uid, std::move(resources),
+               "Unschedulable", plan);
 }
 
 void SettleScheduler(size_t index, Plan& plan) {
@@ -144,71 +205,77 @@ void SettleScheduler(size_t index, Plan& plan) {
   if (!set.vmi.has_value() || !set.launcher.pinned_by_us) return;
   const Snapshot& snapshot = plan.snapshot();
   const Pod& pod = snapshot.pods()[*set.launcher.pod];
+  const VirtualMachineInstance& vmi = snapshot.vmis()[*set.vmi];
   if (!pod.node_name.empty() || pod.meta.deleting.has_value() ||
-      snapshot.vmis()[*set.vmi].meta.deleting.has_value()) {
+      vmi.meta.deleting.has_value()) {
     return;
   }
   const GpuClaimSet* memory = plan.Memory(set);
   if (memory == nullptr || memory->meta.deleting.has_value()) return;
-  RejectedNode entry;
-  for (const RejectedNode& listed : memory->rejected_nodes) {
-    if (listed.pod_uid == pod.meta.uid) entry = listed;
-  }
-  if (entry.pod_uid.empty()) {
-    auto since = snapshot.refused_since.find(pod.meta.uid);
-    const bool refused = since != snapshot.refused_since.end() &&
-                         !HasEmptyTerm(pod) &&
-                         memory->reason != "PlacedOnCordonedNode" &&
-                         NodeStandsByIts(set.launcher.node, set, plan);
-    if (!refused) return QuoteScheduler(index, pod, plan);
-    const absl::Time stands = since->second + plan.config().refusal_grace;
-    if (plan.now() < stands) return plan.WakeAt(stands);
-    std::vector<std::string> resources;
-    for (const auto& [name, units] : ExtendedRequests(pod).units) {
-      resources.push_back(name);
-    }
-    entry = Entry(set.launcher.node, pod.meta.uid, std::move(resources),
-                  "Unschedulable", plan);
-  }
+  const std::optional<RejectedNode> entry =
+      JudgePinned(index, pod, *memory, plan);
+  if (!entry.has_value()) return;
   // The entry is the intention: while the pod is there the call is repeated.
-  Record(index, *memory, entry, plan);
-  AddCall(index, RefusedBy::kScheduler, v1::REJECTED_BY_NODE, plan);
-  plan.state(index).acted = true;
+  const bool wrote = Record(set.key(), *memory, set.members, *entry, plan);
+  const Call call = AddCall(set.key(), vmi, &pod, plan);
+  if (call == Call::kNone) {
+    QuoteScheduler(index, pod,
+                   "; nothing would start the VM again, so its pod waits",
+                   plan);
+  }
+  plan.state(index).acted = wrote || call == Call::kSent;
 }
 
-// A refusal by the kubelet, kept by the fold until it is written (R2). The
-// pod is gone by now, and perhaps its VMI; then the memory alone is told.
+// The claims attached to or owned by the VMI of that uid, ended or not.
+std::vector<Row> MembersOf(const KubeletRefusal& refusal, const Plan& plan) {
+  std::vector<Row> members;
+  for (const auto& [key, row] : plan.snapshot().claims().by_name()) {
+    const GpuClaim& claim = plan.claim(row);
+    const std::string* owner = TemplateOwner(claim);
+    const bool belongs = owner != nullptr
+                             ? *owner == refusal.vmi_uid
+                             : claim.attached_to.has_value() &&
+                                   claim.attached_to->uid == refusal.vmi_uid;
+    if (belongs && claim.meta.name_space == refusal.name_space &&
+        !claim.meta.deleting.has_value() && !plan.IsWritten(claim.meta.uid)) {
+      members.push_back(row);
+    }
+  }
+  return members;
+}
+
+// A refusal by the kubelet, kept by the fold until it is written and answered
+// for (R2). The pod is gone by now, and perhaps its VMI; then the memory
+// alone is told.
 void SettleKubelet(const KubeletRefusal& refusal, Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   const GpuClaimSet* memory =
       snapshot.claim_sets().Find(refusal.name_space, refusal.vmi_name);
   if (!refusal.listed || memory == nullptr ||
-      memory->meta.deleting.has_value()) {
+      memory->meta.deleting.has_value() || plan.IsWritten(memory->meta.uid)) {
     return;
   }
-  const RejectedNode entry = Entry(refusal.node_name, refusal.pod_uid,
-                                   refusal.resources, refusal.reason, plan);
+  const std::string key = KeyOfVmSet(refusal.name_space, refusal.vmi_name);
+  std::optional<size_t> set;
   for (size_t i = 0; i < plan.sets().size(); ++i) {
-    const ClaimSet& set = plan.set(i);
-    if (!set.of_vm || set.name_space != refusal.name_space ||
-        set.name != refusal.vmi_name) {
-      continue;
-    }
-    if (!plan.IsOpen(i)) return;
-    Record(i, *memory, entry, plan);
-    if (set.vmi.has_value() &&
-        snapshot.vmis()[*set.vmi].meta.uid == refusal.vmi_uid) {
-      AddCall(i, RefusedBy::kKubelet, v1::REJECTED_BY_NODE, plan);
-    }
-    plan.state(i).acted = true;
-    return;
+    if (plan.set(i).key() == key) set = i;
   }
-  if (HasRejectionOf(memory->rejected_nodes, refusal.pod_uid)) return;
-  v1::Effect effect = EffectOn(Kind::kGpuClaimSet, memory->meta);
-  *effect.mutable_record_rejection() =
-      RejectionWrite(memory->rejected_nodes, entry, plan);
-  effect.set_set_key(KeyOfVmSet(refusal.name_space, refusal.vmi_name));
-  plan.AddAlone(std::move(effect));
+  if (set.has_value() && !plan.IsOpen(*set)) return;
+  const RejectedNode* there = FindEntry(*memory, refusal.pod_uid);
+  const bool wrote =
+      Record(key, *memory, MembersOf(refusal, plan),
+             there != nullptr ? *there
+                              : Entry(refusal.node_name, refusal.pod_uid,
+                                      refusal.resources, refusal.reason, plan),
+             plan);
+  const std::optional<Row> vmi = snapshot.vmis().FindUid(refusal.vmi_uid);
+  const Call call = vmi.has_value()
+                        ? AddCall(key, snapshot.vmis()[*vmi], nullptr, plan)
+                        : Call::kNone;
+  // The next VMI's launcher is not placed before the rejection was seen.
+  if (set.has_value()) {
+    plan.state(*set).acted = wrote || call == Call::kSent;
+  }
 }
 
 }  // namespace

@@ -110,7 +110,13 @@ void RetireObjects(Plan& plan) {
   for (const auto& [key, row] : plan.snapshot().claims().by_name()) {
     if (!plan.IsWritten(plan.claim(row).meta.uid)) RetireClaim(row, plan);
   }
-  const absl::btree_set<std::string> in_use = ClassesInUse(plan);
+  absl::btree_set<std::string> in_use = ClassesInUse(plan);
+  // A claim that this pass makes is about to refer to its class.
+  for (const v1::Effect& effect : plan.effects()) {
+    if (effect.has_create_template_claim()) {
+      in_use.insert(effect.create_template_claim().class_name());
+    }
+  }
   for (const auto& [key, row] : plan.snapshot().classes().by_name()) {
     const ObjectMeta& meta = plan.snapshot().classes()[row].meta;
     const bool wanted = plan.config().enabled && in_use.contains(meta.name);

@@ -11,6 +11,7 @@
 #include "reconciler/model/keep.h"
 #include "reconciler/model/names.h"
 #include "reconciler/model/steps.h"
+#include "reconciler/model/verdict.h"
 
 namespace gpubinder {
 namespace {
@@ -177,9 +178,7 @@ void StartSet(size_t index, Plan& plan) {
       MakeDemand(set, plan.snapshot(), plan.books(), plan.now());
   std::vector<v1::ReasonDetail> problems = ProblemsOf(set, demand, plan);
   if (!problems.empty()) {
-    const v1::Reason reason = FirstReason(problems);
-    plan.state(index).verdict =
-        Verdict{.reason = reason, .details = std::move(problems)};
+    plan.state(index).verdict = Misconfigured(std::move(problems));
     return;
   }
   CreateMissing(index, plan);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reconciler/model/reason.h"
@@ -18,11 +19,10 @@ bool Any(const ClaimSet& set, Phase phase, const Plan& plan) {
 v1::Reason LossReason(const ClaimSet& set, const Plan& plan) {
   for (const Row row : set.members) {
     if (plan.phase(row) != Phase::kLost) continue;
-    for (const Condition& condition : plan.claim(row).conditions) {
-      if (condition.type != "Bound" || condition.status != "False") continue;
-      const std::optional<v1::Reason> reason = ReasonByName(condition.reason);
-      if (reason.has_value()) return *reason;
-    }
+    const Condition* bound = plan.FindCondition(row, "Bound");
+    if (bound == nullptr || bound->status != "False") continue;
+    const std::optional<v1::Reason> reason = ReasonByName(bound->reason);
+    if (reason.has_value()) return *reason;
   }
   return v1::NO_NODE_FITS;
 }
@@ -43,6 +43,15 @@ std::optional<NameId> StandsWhole(const ClaimSet& set, const Plan& plan) {
     node = plan.node(row);
   }
   return node;
+}
+
+Verdict Misconfigured(std::vector<v1::ReasonDetail> problems) {
+  std::stable_sort(problems.begin(), problems.end(),
+                   [](const v1::ReasonDetail& a, const v1::ReasonDetail& b) {
+                     return a.reason() < b.reason();
+                   });
+  const v1::Reason reason = FirstReason(problems);
+  return Verdict{.reason = reason, .details = std::move(problems)};
 }
 
 Verdict BoundVerdict(Row row, const Plan& plan) {
@@ -80,9 +89,7 @@ std::optional<Verdict> FinalVerdict(size_t index, const Plan& plan) {
   std::vector<v1::ReasonDetail> problems = set.problems;
   problems.insert(problems.end(), set.start_problems.begin(),
                   set.start_problems.end());
-  if (!problems.empty()) {
-    return Verdict{.reason = FirstReason(problems), .details = problems};
-  }
+  if (!problems.empty()) return Misconfigured(std::move(problems));
   if (lost) return Verdict{.reason = LossReason(set, plan)};
   // A part of it was placed, or no step may place it: its VMI is being deleted,
   // or somebody else ungated its pod.

@@ -4,6 +4,7 @@
 #define RECONCILER_MODEL_VERDICT_H_
 
 #include <optional>
+#include <vector>
 
 #include "reconciler/model/explanation.h"
 #include "reconciler/model/plan.h"
@@ -14,6 +15,10 @@ namespace gpubinder {
 // Nothing while its template claims are being made or a part of it was placed
 // and the rest was not looked at: the next pass says more.
 std::optional<Verdict> FinalVerdict(size_t set, const Plan& plan);
+
+// The verdict on a set that is not looked at for its problems, which are told
+// in the order of the closed list. There is at least one.
+Verdict Misconfigured(std::vector<v1::ReasonDetail> problems);
 
 // Of a Bound claim: Placed, or ClassNotFound when its class has gone, or
 // MalformedObject.

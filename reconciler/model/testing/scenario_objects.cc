@@ -300,10 +300,6 @@ void Fill(const ScenarioServer&, Words& words, SchedulingClass& found) {
 }
 
 void FillMeta(absl::Time now, Words& words, ObjectMeta& meta) {
-  if (meta.uid.empty()) {
-    meta.created = now;
-    meta.generation = 1;
-  }
   if (auto uid = words.Take("uid")) meta.uid = *uid;
   if (auto labels = words.Take("labels")) {
     for (const auto& [key, value] : LabelsOf(*labels)) meta.labels[key] = value;
@@ -352,6 +348,10 @@ Object Describe(Kind kind, const std::string& name,
       [&](auto& o) {
         o.meta.name_space = full.first;
         o.meta.name = full.second;
+        if (o.meta.uid.empty()) {
+          o.meta.created = now;
+          o.meta.generation = 1;
+        }
         Fill(server, words, o);
         FillMeta(now, words, o.meta);
       },

@@ -176,12 +176,10 @@ std::string EffectText(const v1::Effect& effect, absl::Time now) {
 
 std::vector<std::string> ViewText(const SetView& view) {
   std::vector<std::string> lines;
-  const absl::string_view reason = ReasonName(view.verdict.reason);
-  lines.push_back(
-      absl::StrCat(view.set.key(), "  ", view.frozen ? "frozen" : "",
-                   view.frozen || view.verdict.reason == v1::REASON_UNSPECIFIED
-                       ? absl::string_view()
-                       : reason));
+  std::string said(ReasonName(view.verdict.reason));
+  if (said.empty()) said = "(no verdict)";
+  if (view.frozen) said = "(frozen)";
+  lines.push_back(absl::StrCat(view.set.key(), "  ", said));
   for (const v1::ReasonDetail& detail : view.verdict.details) {
     lines.push_back(absl::StrCat("  ", ReasonText(detail)));
   }
@@ -204,6 +202,10 @@ std::string ObjectText(const Object& object, absl::Time now) {
   if (const GpuClaim* claim = std::get_if<GpuClaim>(&object)) {
     absl::StrAppend(&text, " ", claim->phase.empty() ? "Pending" : claim->phase,
                     claim->node_name.empty() ? "" : " on ", claim->node_name);
+    if (claim->bound_at.has_value() && *claim->bound_at != now) {
+      absl::StrAppend(&text, " since ",
+                      absl::FormatDuration(*claim->bound_at - now));
+    }
     if (claim->attached_to.has_value()) {
       absl::StrAppend(&text, " of ", claim->attached_to->name);
     }
@@ -222,7 +224,7 @@ std::string ObjectText(const Object& object, absl::Time now) {
                                               : std::string("none"));
   } else if (const auto* vm = std::get_if<VirtualMachine>(&object)) {
     for (const auto& [action, uid] : vm->state_changes) {
-      absl::StrAppend(&text, " ", action, " ", uid);
+      absl::StrAppend(&text, " ", action, uid.empty() ? "" : " ", uid);
     }
   }
   return text;

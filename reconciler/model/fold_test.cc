@@ -1,0 +1,257 @@
+#include "reconciler/model/fold.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "proto/journal.pb.h"
+#include "reconciler/model/objects.h"
+#include "reconciler/model/snapshot.h"
+
+namespace gpubinder {
+namespace {
+
+using Type = v1::ObjectEvent::Type;
+
+// Tells a snapshot of objects, one record after the other.
+class FoldTest : public testing::Test {
+ protected:
+  Change Tell(v1::Record record, std::optional<Object> object = std::nullopt) {
+    record.set_sequence(++sequence_);
+    record.set_time_unix_nanos(absl::ToUnixNanos(now_));
+    return Fold(record, std::move(object), snapshot_);
+  }
+  static v1::ObjectEvent Event(Type type, const Object& object) {
+    v1::ObjectEvent event;
+    event.set_type(type);
+    event.set_kind(std::string(KindName(KindOf(object))));
+    event.set_namespace_(MetaOf(object).name_space);
+    event.set_name(MetaOf(object).name);
+    event.set_uid(MetaOf(object).uid);
+    event.set_resource_version(MetaOf(object).resource_version);
+    return event;
+  }
+  Change See(Type type, const Object& object) {
+    v1::Record record;
+    *record.mutable_object() = Event(type, object);
+    return Tell(std::move(record), object);
+  }
+  Change Answer(v1::Outcome::Kind kind, const Object& object) {
+    v1::Record record;
+    record.mutable_outcome()->set_kind(kind);
+    *record.mutable_outcome()->mutable_object() =
+        Event(v1::ObjectEvent::MODIFIED, object);
+    return Tell(std::move(record), object);
+  }
+  Change Begin(Kind kind) {
+    v1::Record record;
+    record.mutable_list_began()->set_kind(std::string(KindName(kind)));
+    return Tell(std::move(record));
+  }
+  Change End(Kind kind) {
+    v1::Record record;
+    record.mutable_list_ended()->set_kind(std::string(KindName(kind)));
+    record.mutable_list_ended()->set_resource_version("500");
+    return Tell(std::move(record));
+  }
+  Change Serve(Kind kind, bool served) {
+    v1::Record record;
+    record.mutable_kind_served()->set_kind(std::string(KindName(kind)));
+    record.mutable_kind_served()->set_served(served);
+    return Tell(std::move(record));
+  }
+  // A Bound claim on node `node`.
+  static GpuClaim Claim(const std::string& name, const std::string& uid,
+                        const std::string& version, const std::string& node) {
+    GpuClaim claim{.phase = "Bound", .node_name = node};
+    claim.meta = {.name_space = "t",
+                  .name = name,
+                  .uid = uid,
+                  .resource_version = version};
+    return claim;
+  }
+  const GpuClaim* Find(const std::string& name) const {
+    return snapshot_.claims().Find("t", name);
+  }
+
+  Snapshot snapshot_;
+  absl::Time now_ = absl::FromUnixSeconds(1000);
+  uint64_t sequence_ = 0;
+};
+
+TEST_F(FoldTest, IgnoresRepeatedAndOlderVersionsOfAWatch) {
+  EXPECT_EQ(See(v1::ObjectEvent::ADDED, Claim("x", "u", "10", "a")),
+            Change::kMatters);
+  EXPECT_EQ(See(v1::ObjectEvent::ADDED, Claim("x", "u", "10", "a")),
+            Change::kNone);
+  EXPECT_EQ(See(v1::ObjectEvent::MODIFIED, Claim("x", "u", "9", "b")),
+            Change::kNone);
+  EXPECT_EQ(Find("x")->node_name, "a");
+  EXPECT_EQ(See(v1::ObjectEvent::MODIFIED, Claim("x", "u", "11", "b")),
+            Change::kMatters);
+  EXPECT_EQ(Find("x")->node_name, "b");
+}
+
+TEST_F(FoldTest, ANewVersionThatSaysTheSameIsNoChangeButIsRemembered) {
+  See(v1::ObjectEvent::ADDED, Claim("x", "u", "10", "a"));
+  EXPECT_EQ(See(v1::ObjectEvent::MODIFIED, Claim("x", "u", "12", "a")),
+            Change::kNone);
+  EXPECT_EQ(Find("x")->meta.resource_version, "12");
+}
+
+TEST_F(FoldTest, DeletionIsFinalForItsUid) {
+  See(v1::ObjectEvent::ADDED, Claim("x", "u", "10", "a"));
+  EXPECT_EQ(See(v1::ObjectEvent::DELETED, Claim("x", "u", "11", "a")),
+            Change::kMatters);
+  EXPECT_EQ(See(v1::ObjectEvent::ADDED, Claim("x", "u", "12", "a")),
+            Change::kNone);
+  EXPECT_EQ(Find("x"), nullptr);
+  See(v1::ObjectEvent::ADDED, Claim("x", "other", "13", "b"));
+  ASSERT_NE(Find("x"), nullptr);
+  // The late deletion of the first is not the second's.
+  EXPECT_EQ(See(v1::ObjectEvent::DELETED, Claim("x", "u", "11", "a")),
+            Change::kNone);
+  EXPECT_NE(Find("x"), nullptr);
+}
+
+TEST_F(FoldTest, AnotherUidTakesTheNameAndTheFirstIsDead) {
+  See(v1::ObjectEvent::ADDED, Claim("x", "u", "10", "a"));
+  See(v1::ObjectEvent::ADDED, Claim("x", "other", "12", "b"));
+  EXPECT_EQ(Find("x")->meta.uid, "other");
+  EXPECT_EQ(See(v1::ObjectEvent::MODIFIED, Claim("x", "u", "20", "a")),
+            Change::kNone);
+  EXPECT_EQ(Find("x")->node_name, "b");
+}
+
+TEST_F(FoldTest, CompleteListReplacesItsKindWithLowerVersionsToo) {
+  See(v1::ObjectEvent::ADDED, Claim("x", "u", "100", "a"));
+  See(v1::ObjectEvent::ADDED, Claim("y", "v", "101", "a"));
+  Begin(Kind::kGpuClaim);
+  See(v1::ObjectEvent::LISTED, Claim("x", "u", "7", "b"));
+  EXPECT_NE(Find("y"), nullptr) << "half a list says nothing is gone";
+  EXPECT_EQ(End(Kind::kGpuClaim), Change::kMatters);
+  EXPECT_EQ(Find("x")->node_name, "b");
+  EXPECT_EQ(Find("y"), nullptr);
+}
+
+TEST_F(FoldTest, AListThatNeverEndedDoesNotCount) {
+  See(v1::ObjectEvent::ADDED, Claim("x", "u", "100", "a"));
+  Begin(Kind::kGpuClaim);
+  Begin(Kind::kGpuClaim);
+  See(v1::ObjectEvent::LISTED, Claim("x", "u", "100", "a"));
+  EXPECT_FALSE(snapshot_.kinds[static_cast<size_t>(Kind::kGpuClaim)].listed);
+  End(Kind::kGpuClaim);
+  EXPECT_TRUE(snapshot_.kinds[static_cast<size_t>(Kind::kGpuClaim)].listed);
+  EXPECT_NE(Find("x"), nullptr);
+}
+
+TEST_F(FoldTest, AnAnswerDuringAListOutlivesTheListsOlderState) {
+  See(v1::ObjectEvent::ADDED, Claim("x", "u", "100", "a"));
+  Begin(Kind::kGpuClaim);
+  Answer(v1::Outcome::APPLIED, Claim("x", "u", "110", "b"));
+  See(v1::ObjectEvent::LISTED, Claim("x", "u", "105", "a"));
+  EXPECT_EQ(Find("x")->node_name, "b");
+  // One that a write of ours made is not in the list that began before.
+  Answer(v1::Outcome::APPLIED, Claim("made", "w", "111", "b"));
+  End(Kind::kGpuClaim);
+  EXPECT_EQ(Find("x")->node_name, "b");
+  EXPECT_NE(Find("made"), nullptr);
+}
+
+TEST_F(FoldTest, AKindThatIsServedNoMoreLosesItsContentAndItsUnits) {
+  See(v1::ObjectEvent::ADDED, Claim("x", "u", "100", "a"));
+  Begin(Kind::kGpuClaim);
+  See(v1::ObjectEvent::LISTED, Claim("x", "u", "100", "a"));
+  End(Kind::kGpuClaim);
+  EXPECT_EQ(Serve(Kind::kGpuClaim, false), Change::kMatters);
+  EXPECT_EQ(Serve(Kind::kGpuClaim, false), Change::kNone);
+  EXPECT_EQ(Find("x"), nullptr);
+  EXPECT_EQ(snapshot_.claim_columns.units[0], 0);
+  EXPECT_EQ(snapshot_.claim_columns.phase[0], Phase::kPending);
+}
+
+TEST_F(FoldTest, AMalformedBoundClaimHoldsSixtyFourUnits) {
+  GpuClaim claim = Claim("x", "u", "1", "a");
+  claim.units = 3;
+  claim.meta.problems = {{.field = "spec.count", .message = "no number"}};
+  See(v1::ObjectEvent::ADDED, claim);
+  EXPECT_EQ(snapshot_.claim_columns.units[0], 64);
+}
+
+TEST_F(FoldTest, UnknownKindsAndMissingObjectsAreNoChange) {
+  v1::Record record;
+  record.mutable_object()->set_kind("Gadget");
+  record.mutable_object()->set_type(v1::ObjectEvent::ADDED);
+  EXPECT_EQ(Tell(record), Change::kNone);
+  record.mutable_object()->set_kind("GPUClaim");
+  EXPECT_EQ(Tell(record), Change::kNone);
+  // An object that is not of the kind the event names.
+  EXPECT_EQ(Tell(record, Object(Node{})), Change::kNone);
+}
+
+TEST_F(FoldTest, OnlyALeadersDecisionIsAssumedAndAnUnknownOutcomeKeepsIt) {
+  v1::Record record;
+  record.mutable_decision()->add_effects()->mutable_bind_claim();
+  record.set_role(v1::SHADOW);
+  Tell(record);
+  EXPECT_TRUE(snapshot_.in_flight.empty());
+  record.set_role(v1::LEADER);
+  Tell(record);
+  const uint64_t decision = sequence_;
+  ASSERT_EQ(snapshot_.in_flight.size(), 1u);
+  v1::Record outcome;
+  outcome.mutable_outcome()->set_decision(decision);
+  outcome.mutable_outcome()->set_kind(v1::Outcome::UNKNOWN);
+  Tell(outcome);
+  EXPECT_EQ(snapshot_.in_flight.size(), 1u);
+  outcome.mutable_outcome()->set_kind(v1::Outcome::READ_BACK);
+  EXPECT_EQ(Tell(outcome), Change::kMatters);
+  EXPECT_TRUE(snapshot_.in_flight.empty());
+}
+
+TEST_F(FoldTest, SchedulersRefusalStandsFromTheFirstRecordThatShowsIt) {
+  Pod pod;
+  pod.meta = {.name_space = "t", .name = "p", .uid = "p1"};
+  pod.conditions = {{.type = "PodScheduled",
+                     .status = "False",
+                     .reason = "Unschedulable",
+                     .message = "0/1 nodes: 1 Insufficient cpu. more"}};
+  See(v1::ObjectEvent::ADDED, pod);
+  const absl::Time first = now_;
+  now_ += absl::Seconds(5);
+  pod.meta.resource_version = "2";
+  pod.meta.labels["changed"] = "yes";
+  See(v1::ObjectEvent::MODIFIED, pod);
+  EXPECT_EQ(snapshot_.refused_since.at("p1"), first);
+  pod.meta.resource_version = "3";
+  pod.node_name = "a";
+  See(v1::ObjectEvent::MODIFIED, pod);
+  EXPECT_TRUE(snapshot_.refused_since.empty());
+}
+
+TEST_F(FoldTest, AnAbsentNodesGraceCountsFromTheFirstRecordThatShowsIt) {
+  Begin(Kind::kNode);
+  End(Kind::kNode);
+  const absl::Time first = now_;
+  See(v1::ObjectEvent::ADDED, Claim("x", "u", "1", "a"));
+  now_ += absl::Seconds(5);
+  See(v1::ObjectEvent::MODIFIED, Claim("y", "v", "2", "a"));
+  EXPECT_EQ(snapshot_.gone_since.at("a"), first);
+  Node node;
+  node.meta = {.name = "a", .uid = "n"};
+  See(v1::ObjectEvent::ADDED, node);
+  EXPECT_TRUE(snapshot_.gone_since.empty());
+}
+
+TEST(IsOlderVersionTest, ComparesDecimalsOfAnyLength) {
+  EXPECT_TRUE(IsOlderVersion("9", "10"));
+  EXPECT_FALSE(IsOlderVersion("10", "9"));
+  EXPECT_FALSE(IsOlderVersion("10", "10"));
+  EXPECT_TRUE(IsOlderVersion("", "1"));
+  EXPECT_TRUE(IsOlderVersion("99999999999999999999", "100000000000000000000"));
+}
+
+}  // namespace
+}  // namespace gpubinder

@@ -1,0 +1,160 @@
+#include "reconciler/model/launcher.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "gtest/gtest.h"
+#include "proto/journal.pb.h"
+#include "reconciler/model/config.h"
+#include "reconciler/model/fold.h"
+#include "reconciler/model/objects.h"
+#include "reconciler/model/snapshot.h"
+
+namespace gpubinder {
+namespace {
+
+void Add(const Object& object, Snapshot& snapshot) {
+  v1::Record record;
+  record.mutable_object()->set_type(v1::ObjectEvent::ADDED);
+  record.mutable_object()->set_kind(std::string(KindName(KindOf(object))));
+  Fold(record, object, snapshot);
+}
+
+SelectorTerm PinTerm(const std::string& node) {
+  return {.fields = {{.key = "metadata.name", .op = "In", .values = {node}}}};
+}
+
+Pod PodOf(const std::string& name, int created) {
+  Pod pod;
+  pod.meta = {.name_space = "t",
+              .name = name,
+              .uid = name,
+              .created = absl::FromUnixSeconds(created)};
+  return pod;
+}
+
+// What FindLauncher says of these pods, all listed.
+Launcher Find(const std::vector<Pod>& pods, const std::string& vmi_node = "") {
+  static Snapshot snapshot;
+  snapshot = Snapshot();
+  VirtualMachineInstance vmi;
+  vmi.node_name = vmi_node;
+  for (const Pod& pod : pods) {
+    Add(pod, snapshot);
+    vmi.active_pods[pod.meta.uid] = pod.node_name;
+  }
+  return FindLauncher(vmi, snapshot);
+}
+
+struct Case {
+  const char* what;
+  Pod pod;
+  LauncherState state;
+  const char* node;
+  bool by_us;
+};
+
+std::vector<Case> Cases() {
+  std::vector<Case> cases;
+  auto add = [&](const char* what, Pod pod, LauncherState state,
+                 const char* node, bool by_us) {
+    cases.push_back({what, std::move(pod), state, node, by_us});
+  };
+  Pod gated = PodOf("p", 1);
+  gated.gates = {"other", kGate};
+  add("our gate, whatever stands before it", gated, LauncherState::kGated, "",
+      false);
+  Pod dying = gated;
+  dying.meta.deleting = absl::FromUnixSeconds(2);
+  add("gated and being deleted starts nothing", dying, LauncherState::kNone, "",
+      false);
+  Pod loose = PodOf("p", 1);
+  add("ungated without pin or node", loose, LauncherState::kLoose, "", false);
+  Pod pinned = PodOf("p", 1);
+  pinned.required = NodeSelector{.terms = {PinTerm("a")}};
+  add("pinned by us", pinned, LauncherState::kPinned, "a", true);
+  Pod partly = pinned;
+  partly.required->terms.push_back({});
+  add("an empty term asks for nothing", partly, LauncherState::kPinned, "a",
+      true);
+  Pod one_of_two = pinned;
+  one_of_two.required->terms.push_back(
+      {.expressions = {{.key = "k", .op = "Exists"}}});
+  add("the pin stands in one of two terms only", one_of_two,
+      LauncherState::kLoose, "", false);
+  Pod two_nodes = pinned;
+  two_nodes.required->terms.push_back(PinTerm("b"));
+  add("two terms name two nodes", two_nodes, LauncherState::kLoose, "", false);
+  Pod running = PodOf("p", 1);
+  running.node_name = "c";
+  add("on a node without a pin of ours", running, LauncherState::kPinned, "c",
+      false);
+  Pod ending = running;
+  ending.meta.deleting = absl::FromUnixSeconds(2);
+  add("a pod on a node stands until it has ended", ending,
+      LauncherState::kPinned, "c", false);
+  Pod ended = running;
+  ended.phase = "Failed";
+  add("an ended pod stands for nothing", ended, LauncherState::kNone, "",
+      false);
+  Pod target = running;
+  target.meta.labels[kMigrationLabel] = "job";
+  add("a migration target", target, LauncherState::kNone, "", false);
+  return cases;
+}
+
+TEST(FindLauncherTest, TellsHowFarAPodHasCome) {
+  for (const Case& c : Cases()) {
+    const Launcher launcher = Find({c.pod}, "vmis-node");
+    EXPECT_EQ(launcher.state, c.state) << c.what;
+    EXPECT_EQ(launcher.node, c.node) << c.what;
+    EXPECT_EQ(launcher.pinned_by_us, c.by_us) << c.what;
+  }
+}
+
+TEST(FindLauncherTest, AMigratedPodIsTheLauncherAndKeepsItsLabel) {
+  Pod target = PodOf("target", 5);
+  target.node_name = "b";
+  target.meta.labels[kMigrationLabel] = "job";
+  Pod source = PodOf("source", 1);
+  source.node_name = "a";
+  source.phase = "Succeeded";
+  const Launcher launcher = Find({source, target}, "b");
+  EXPECT_EQ(launcher.state, LauncherState::kPinned);
+  EXPECT_EQ(launcher.node, "b");
+}
+
+TEST(FindLauncherTest, ThePinnedOneStandsBeforeTheGatedAndTheOlderFirst) {
+  Pod gated = PodOf("gated", 1);
+  gated.gates = {kGate};
+  Pod younger = PodOf("younger", 3);
+  younger.gates = {kGate};
+  // Rows are numbered in the order of arrival.
+  EXPECT_EQ(Find({gated, younger}).pod, std::optional<Row>(0));
+  EXPECT_EQ(Find({younger, gated}).pod, std::optional<Row>(1));
+  Pod running = PodOf("running", 9);
+  running.node_name = "a";
+  EXPECT_EQ(Find({gated, running}).node, "a");
+}
+
+TEST(ListingVmiTest, GoesByActivePodsAndNotByTheOwner) {
+  Snapshot snapshot;
+  Pod pod = PodOf("p", 1);
+  pod.meta.owners = {{.kind = "VirtualMachineInstance",
+                      .name = "web",
+                      .uid = "v",
+                      .controller = true}};
+  VirtualMachineInstance vmi;
+  vmi.meta = {.name_space = "t", .name = "web", .uid = "v"};
+  Add(vmi, snapshot);
+  EXPECT_FALSE(ListingVmi(pod, snapshot).has_value());
+  vmi.active_pods["p"] = "";
+  vmi.meta.resource_version = "2";
+  Add(vmi, snapshot);
+  EXPECT_TRUE(ListingVmi(pod, snapshot).has_value());
+}
+
+}  // namespace
+}  // namespace gpubinder
