@@ -52,7 +52,7 @@ absl::Status UnknownFlag(const Written& written,
   for (const Flag& flag : flags) names.push_back(flag.name);
   const std::string nearest = NearestName(written.text, names);
   return absl::InvalidArgumentError(
-      absl::StrCat("unknown flag ", written.text, nearest.empty() ? "" : ", ",
+      absl::StrCat("unknown flag ", written.text, ", ",
                    nearest.empty() ? "see --help"
                                    : absl::StrCat("did you mean --", nearest)));
 }

@@ -3,10 +3,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "nlohmann/json.hpp"
 #include "tools/commands.h"
 #include "tools/input.h"
-#include "tools/json_yaml.h"
 #include "tools/offline_flags.h"
 #include "tools/plan_document.h"
 #include "tools/plan_run.h"
@@ -62,17 +60,14 @@ void PrintHelp(const std::vector<Flag>& flags, std::ostream& out) {
 
 int PrintPlan(const PlanRun& run, const PlanArgs& args,
               const Console& console) {
-  const nlohmann::ordered_json document = PlanDocument(run);
+  const PlanDocument document(run);
   if (args.offline.output == "json") {
-    console.out << document.dump(
-                       2, ' ', false,
-                       nlohmann::ordered_json::error_handler_t::replace)
-                << "\n";
+    document.WriteJson(console.out);
   } else if (args.offline.output == "yaml") {
-    console.out << YamlText(document);
+    document.WriteYaml(console.out);
   } else {
     console.out << PlanTable(
-        document, console.colour ? TextStyle::kColour : TextStyle::kPlain);
+        run, document, console.colour ? TextStyle::kColour : TextStyle::kPlain);
   }
   for (const std::string& refusal : run.refusals) {
     console.err << "gpubinder plan: not taken: " << refusal << "\n";
@@ -82,7 +77,7 @@ int PrintPlan(const PlanRun& run, const PlanArgs& args,
                 << (run.passes == 1 ? " pass\n" : " passes\n");
     return kExitNo;
   }
-  return args.fail_on_waiting && AnySetWaits(run) ? kExitNo : kExitDone;
+  return args.fail_on_waiting && document.AnySetWaits() ? kExitNo : kExitDone;
 }
 
 }  // namespace

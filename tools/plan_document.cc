@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "k8s/effect_codec.h"
@@ -13,8 +14,11 @@
 #include "reconciler/model/claim_set.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/explanation.h"
+#include "reconciler/model/launcher.h"
 #include "reconciler/model/reason.h"
+#include "tools/json_yaml.h"
 #include "tools/malformed.h"
+#include "tools/yaml_scalar.h"
 
 namespace gpubinder {
 namespace {
@@ -63,49 +67,95 @@ Json ReasonRow(const v1::ReasonDetail& detail) {
   return row;
 }
 
-// Every node with its verdict, by name.
-Json JudgedNodes(const std::vector<NodeGroup>& groups) {
-  std::map<std::string, const NodeGroup*> by_name;
-  for (const NodeGroup& group : groups) {
-    for (const std::string& node : group.nodes) by_name[node] = &group;
+Json ReasonRows(const NodeGroup& group) {
+  Json reasons = Json::array();
+  for (const v1::ReasonDetail& detail : group.reasons) {
+    reasons.push_back(ReasonRow(detail));
   }
-  Json nodes = Json::array();
-  for (const auto& [name, group] : by_name) {
-    Json reasons = Json::array();
-    for (const v1::ReasonDetail& detail : group->reasons) {
-      reasons.push_back(ReasonRow(detail));
-    }
-    nodes.push_back({{"name", name},
-                     {"fits", group->reasons.empty()},
-                     {"reasons", std::move(reasons)}});
+  return reasons;
+}
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// Every node with the index of its group, by name.
+std::map<absl::string_view, size_t> JudgedNodes(
+    const std::vector<NodeGroup>& groups) {
+  std::map<absl::string_view, size_t> by_name;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    for (const std::string& node : groups[i].nodes) by_name[node] = i;
   }
-  return nodes;
+  return by_name;
 }
 
 bool IsMisconfigured(v1::Reason reason) {
   return reason >= v1::INVALID_CLAIMS && reason <= v1::MALFORMED_OBJECT;
 }
 
-class Document {
+constexpr struct {
+  PlanSection section;
+  const char* name;
+} kSections[] = {
+    {PlanSection::kClaims, "claims"},   {PlanSection::kSets, "sets"},
+    {PlanSection::kNodes, "nodes"},     {PlanSection::kBudgets, "budgets"},
+    {PlanSection::kEffects, "effects"}, {PlanSection::kMalformed, "malformed"}};
+
+}  // namespace
+
+class PlanDocument::Rows {
  public:
-  explicit Document(const PlanRun& run)
+  using Visit = absl::FunctionRef<void(const Json&)>;
+
+  explicit Rows(const PlanRun& run)
       : run_(run),
         snapshot_(run.snapshot),
         sets_(BuildClaimSets(run.snapshot)),
         books_(run.snapshot, sets_),
         budgets_(run.snapshot, sets_, books_) {}
 
-  Json Build() const {
+  Json Head() const {
     return {{"apiVersion", "gpubinder/v1"},
             {"kind", "Plan"},
             {"passes", run_.passes},
-            {"settled", run_.settled},
-            {"claims", Claims()},
-            {"sets", Sets()},
-            {"nodes", Nodes()},
-            {"budgets", BudgetRows()},
-            {"effects", Effects()},
-            {"malformed", Malformed()}};
+            {"settled", run_.settled}};
+  }
+
+  void ForEach(PlanSection section, Visit visit) const {
+    switch (section) {
+      case PlanSection::kClaims:
+        return Claims(visit);
+      case PlanSection::kSets:
+        return ForEachSet([&](const ClaimSet& set) { visit(SetRow(set)); });
+      case PlanSection::kNodes:
+        return Nodes(visit);
+      case PlanSection::kBudgets:
+        return BudgetRows(visit);
+      case PlanSection::kEffects:
+        return Effects(visit);
+      case PlanSection::kMalformed:
+        return Malformed(visit);
+    }
+  }
+
+  void ForEachSet(absl::FunctionRef<void(const ClaimSet&)> visit) const {
+    std::vector<const ClaimSet*> sets;
+    for (const ClaimSet& set : sets_.sets) sets.push_back(&set);
+    std::sort(sets.begin(), sets.end(), [](const auto* a, const auto* b) {
+      return std::tie(a->name_space, a->name, b->of_vm) <
+             std::tie(b->name_space, b->name, a->of_vm);
+    });
+    for (const ClaimSet* set : sets) visit(*set);
+  }
+
+  // The nodes as they were judged for the set; none when it is misconfigured.
+  const std::vector<NodeGroup>& Judged(const ClaimSet& set) const {
+    static const auto& none = *new std::vector<NodeGroup>;
+    auto judged = run_.judged.find(set.key());
+    if (judged == run_.judged.end() || IsMisconfigured(Verdict(set).reason)) {
+      return none;
+    }
+    return judged->second;
   }
 
   bool AnyWaits() const {
@@ -121,12 +171,10 @@ class Document {
   }
 
  private:
-  Json Claims() const {
-    Json rows = Json::array();
+  void Claims(Visit visit) const {
     for (const auto& [key, row] : snapshot_.claims().by_name()) {
-      rows.push_back(ClaimRow(row));
+      visit(ClaimRow(row));
     }
-    return rows;
   }
 
   Json ClaimRow(Row row) const {
@@ -166,47 +214,69 @@ class Document {
     return vmi.has_value() ? snapshot_.vmis()[*vmi].meta.name : "";
   }
 
-  Json Sets() const {
-    std::vector<const ClaimSet*> sets;
-    for (const ClaimSet& set : sets_.sets) sets.push_back(&set);
-    std::sort(sets.begin(), sets.end(), [](const auto* a, const auto* b) {
-      return std::tie(a->name_space, a->name, b->of_vm) <
-             std::tie(b->name_space, b->name, a->of_vm);
-    });
-    Json rows = Json::array();
-    for (const ClaimSet* set : sets) rows.push_back(SetRow(*set));
-    return rows;
+  PlannedVerdict Verdict(const ClaimSet& set) const {
+    auto verdict = run_.verdicts.find(set.key());
+    return verdict == run_.verdicts.end() ? PlannedVerdict() : verdict->second;
   }
 
+ public:
   Json SetRow(const ClaimSet& set) const {
-    const std::string key = set.key();
-    auto verdict = run_.verdicts.find(key);
-    auto judged = run_.judged.find(key);
-    const bool has = verdict != run_.verdicts.end();
-    const v1::Reason reason =
-        has ? verdict->second.reason : v1::REASON_UNSPECIFIED;
+    const PlannedVerdict verdict = Verdict(set);
     Json members = Json::array();
     for (const Row row : set.members) {
       members.push_back(snapshot_.claims()[row].meta.name);
     }
-    const bool looked = judged != run_.judged.end() && !IsMisconfigured(reason);
     return {{"namespace", set.name_space},
             {"name", set.name},
             {"vmi", TextOrNull(set.vmi.has_value()
-                                   ? snapshot_.vmis()[*set.vmi].meta.name
+                                   ? absl::string_view(
+                                         snapshot_.vmis()[*set.vmi].meta.name)
                                    : "")},
             {"launcher",
              TextOrNull(set.launcher.pod.has_value()
-                            ? snapshot_.pods()[*set.launcher.pod].meta.name
+                            ? absl::string_view(
+                                  snapshot_.pods()[*set.launcher.pod].meta.name)
                             : "")},
             {"pinned", set.launcher.state == LauncherState::kPinned},
             {"nodeName", TextOrNull(NodeOf(set))},
-            {"reason", TextOrNull(ReasonName(reason))},
-            {"message", TextOrNull(has ? MessageOf(verdict->second) : "")},
-            {"members", std::move(members)},
-            {"nodes", looked ? JudgedNodes(judged->second) : Json::array()}};
+            {"reason", TextOrNull(ReasonName(verdict.reason))},
+            {"message", TextOrNull(verdict.message)},
+            {"members", std::move(members)}};
   }
 
+  Json SetNodes(const ClaimSet& set) const {
+    const std::vector<NodeGroup>& groups = Judged(set);
+    Json nodes = Json::array();
+    for (const auto& [name, group] : JudgedNodes(groups)) {
+      nodes.push_back({{"name", std::string(name)},
+                       {"fits", groups[group].reasons.empty()},
+                       {"reasons", ReasonRows(groups[group])}});
+    }
+    return nodes;
+  }
+
+  // The row with its nodes. Nodes of a group share the text of their reasons:
+  // there may be millions.
+  std::string SetText(const ClaimSet& set) const {
+    const std::vector<NodeGroup>& groups = Judged(set);
+    std::vector<std::string> tails;
+    for (const NodeGroup& group : groups) {
+      tails.push_back(
+          absl::StrCat(",\"fits\":", group.reasons.empty() ? "true" : "false",
+                       ",\"reasons\":", Dump(ReasonRows(group)), "}"));
+    }
+    std::string text = Dump(SetRow(set));
+    text.pop_back();
+    text += ",\"nodes\":[";
+    const char* before = "{\"name\":";
+    for (const auto& [name, group] : JudgedNodes(groups)) {
+      absl::StrAppend(&text, before, JsonQuoted(name), tails[group]);
+      before = ",{\"name\":";
+    }
+    return text + "]}";
+  }
+
+ private:
   // Where the whole set stands; empty: nowhere, or on several nodes.
   std::string NodeOf(const ClaimSet& set) const {
     std::string node;
@@ -219,10 +289,9 @@ class Document {
     return node;
   }
 
-  Json Nodes() const {
+  void Nodes(Visit visit) const {
     const std::vector<std::string> names = GovernedResources(snapshot_);
     const std::set<std::string> governed(names.begin(), names.end());
-    Json rows = Json::array();
     for (const auto& [key, row] : snapshot_.nodes().by_name()) {
       std::map<std::string, NodeUse> uses;
       for (const auto& [resource, use] :
@@ -240,52 +309,44 @@ class Document {
                              {"raw", use.raw},
                              {"free", use.free()}});
       }
-      rows.push_back({{"name", snapshot_.nodes()[row].meta.name},
-                      {"resources", std::move(resources)}});
+      visit({{"name", snapshot_.nodes()[row].meta.name},
+             {"resources", std::move(resources)}});
     }
-    return rows;
   }
 
-  Json BudgetRows() const {
-    Json rows = Json::array();
+  void BudgetRows(Visit visit) const {
     for (const Budget& budget : budgets_.All()) {
-      rows.push_back({{"tenant", budget.tenant},
-                      {"key", budget.key},
-                      {"limit", budget.limit},
-                      {"carvedOut", budget.carved_out},
-                      {"used", budget.used}});
+      visit({{"tenant", budget.tenant},
+             {"key", budget.key},
+             {"limit", budget.limit},
+             {"carvedOut", budget.carved_out},
+             {"used", budget.used}});
     }
-    return rows;
   }
 
-  Json Effects() const {
-    Json rows = Json::array();
+  void Effects(Visit visit) const {
     for (const PlannedEffect& planned : run_.effects) {
       const v1::Target& target = planned.effect.target();
-      rows.push_back(
-          {{"pass", planned.pass},
-           {"kind", std::string(EffectKindName(planned.effect))},
-           {"target",
-            {{"kind", target.kind()},
-             {"namespace", TextOrNull(target.namespace_())},
-             {"name", target.name()},
-             {"uid", TextOrNull(target.uid())}}},
-           {"fields", Json::parse(EffectFieldsJson(planned.effect))}});
+      visit({{"pass", planned.pass},
+             {"kind", std::string(EffectKindName(planned.effect))},
+             {"target",
+              {{"kind", target.kind()},
+               {"namespace", TextOrNull(target.namespace_())},
+               {"name", target.name()},
+               {"uid", TextOrNull(target.uid())}}},
+             {"fields", Json::parse(EffectFieldsJson(planned.effect))}});
     }
-    return rows;
   }
 
-  Json Malformed() const {
-    Json rows = Json::array();
+  void Malformed(Visit visit) const {
     for (const MalformedField& field :
          MalformedFields(snapshot_, budgets_.problems())) {
-      rows.push_back({{"kind", field.kind},
-                      {"namespace", TextOrNull(field.name_space)},
-                      {"name", field.name},
-                      {"field", field.field},
-                      {"message", field.message}});
+      visit({{"kind", field.kind},
+             {"namespace", TextOrNull(field.name_space)},
+             {"name", field.name},
+             {"field", field.field},
+             {"message", field.message}});
     }
-    return rows;
   }
 
   const PlanRun& run_;
@@ -295,10 +356,60 @@ class Document {
   const Budgets budgets_;
 };
 
-}  // namespace
+PlanDocument::PlanDocument(const PlanRun& run)
+    : rows_(std::make_unique<Rows>(run)) {}
+PlanDocument::~PlanDocument() = default;
 
-Json PlanDocument(const PlanRun& run) { return Document(run).Build(); }
+void PlanDocument::ForEachRow(
+    PlanSection section, absl::FunctionRef<void(const Json&)> visit) const {
+  rows_->ForEach(section, visit);
+}
 
-bool AnySetWaits(const PlanRun& run) { return Document(run).AnyWaits(); }
+bool PlanDocument::AnySetWaits() const { return rows_->AnyWaits(); }
+
+// One row a line.
+void PlanDocument::WriteJson(std::ostream& out) const {
+  std::string head = Dump(rows_->Head());
+  head.pop_back();
+  out << head;
+  for (const auto& [section, name] : kSections) {
+    out << ",\n \"" << name << "\": [";
+    const char* before = "\n  ";
+    if (section == PlanSection::kSets) {
+      rows_->ForEachSet([&](const ClaimSet& set) {
+        out << before << rows_->SetText(set);
+        before = ",\n  ";
+      });
+    } else {
+      rows_->ForEach(section, [&](const Json& row) {
+        out << before << Dump(row);
+        before = ",\n  ";
+      });
+    }
+    out << "]";
+  }
+  out << "}\n";
+}
+
+void PlanDocument::WriteYaml(std::ostream& out) const {
+  out << YamlText(rows_->Head());
+  for (const auto& [section, name] : kSections) {
+    bool empty = true;
+    const auto write = [&, named = name](const Json& row) {
+      if (std::exchange(empty, false)) out << named << ":\n";
+      out << YamlText(Json::array({row}));
+    };
+    if (section == PlanSection::kSets) {
+      rows_->ForEachSet([&](const ClaimSet& set) {
+        Json row = rows_->SetRow(set);
+        row["nodes"] = rows_->SetNodes(set);
+        write(row);
+      });
+    } else {
+      rows_->ForEach(section, write);
+    }
+    if (empty) out << name << ": []\n";
+  }
+}
 
 }  // namespace gpubinder

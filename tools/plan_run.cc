@@ -40,7 +40,7 @@ class Runner {
   void RunPasses() {
     while (run_.passes < options_.most_passes && !run_.settled) {
       ++run_.passes;
-      const PassResult result = RunPass(run_.snapshot, options_.now);
+      PassResult result = RunPass(run_.snapshot, options_.now);
       Keep(result);
       v1::Record record;
       *record.mutable_decision() = ToRecord(result, sequence_);
@@ -81,16 +81,19 @@ class Runner {
     FoldNext(std::move(record), std::move(state.object));
   }
 
-  void Keep(const PassResult& result) {
-    for (const SetView& view : result.sets) {
+  // Takes the views over: with many sets and nodes they are large.
+  void Keep(PassResult& result) {
+    for (SetView& view : result.sets) {
       const std::string key = view.set.key();
-      if (!view.verdict.groups.empty()) {
-        run_.judged[key] = view.verdict.groups;
-      }
       if (view.verdict.reason != v1::REASON_UNSPECIFIED) {
-        run_.verdicts[key] = view.verdict;
+        run_.verdicts[key] = {.reason = view.verdict.reason,
+                              .message = MessageOf(view.verdict)};
+      }
+      if (!view.verdict.groups.empty()) {
+        run_.judged[key] = std::move(view.verdict.groups);
       }
     }
+    result.sets = {};
   }
 
   // As the effector sends them: a write that fails ends the rest of its set.

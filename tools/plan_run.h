@@ -33,6 +33,11 @@ struct PlannedEffect {
   v1::Effect effect;
 };
 
+struct PlannedVerdict {
+  v1::Reason reason = v1::REASON_UNSPECIFIED;
+  std::string message;
+};
+
 struct PlanRun {
   Snapshot snapshot;  // with all effects applied
   int passes = 0;     // the last one, without effects, included
@@ -40,7 +45,7 @@ struct PlanRun {
   std::vector<PlannedEffect> effects;
   // By the key of the set: the verdict of the last pass that had one, and the
   // nodes as they were judged in the last pass that looked at them.
-  std::map<std::string, Verdict> verdicts;
+  std::map<std::string, PlannedVerdict> verdicts;
   std::map<std::string, std::vector<NodeGroup>> judged;
   // Requests that the stand-in for the API server did not take.
   std::vector<std::string> refusals;

@@ -52,10 +52,10 @@ std::string Section(const std::string& title, const std::vector<TextRow>& rows,
   return absl::StrCat(title, "\n", TextTable(rows, style), "\n");
 }
 
-std::string Sets(const Json& plan, TextStyle style) {
+std::string Sets(const PlanDocument& plan, TextStyle style) {
   std::vector<TextRow> rows = {
       Head({"NAME", "LAUNCHER", "NODE", "REASON"}, kNoNumbers)};
-  for (const Json& set : plan["sets"]) {
+  plan.ForEachRow(PlanSection::kSets, [&](const Json& set) {
     TextRow row{.cells = {{.text = Place(set)},
                           {.text = Text(set["launcher"])},
                           {.text = Text(set["nodeName"])},
@@ -66,29 +66,29 @@ std::string Sets(const Json& plan, TextStyle style) {
       row.below = message;
     }
     rows.push_back(std::move(row));
-  }
+  });
   return Section("SETS", rows, style);
 }
 
-std::string Claims(const Json& plan, TextStyle style) {
+std::string Claims(const PlanDocument& plan, TextStyle style) {
   std::vector<TextRow> rows = {
       Head({"NAME", "CLASS", "COUNT", "PHASE", "NODE", "VM"}, kNoNumbers)};
   rows[0].cells[2].right = true;
-  for (const Json& claim : plan["claims"]) {
+  plan.ForEachRow(PlanSection::kClaims, [&](const Json& claim) {
     rows.push_back({.cells = {{.text = Place(claim)},
                               {.text = Text(claim["className"])},
                               Number(claim["count"]),
                               {.text = Text(claim["phase"])},
                               {.text = Text(claim["nodeName"])},
                               {.text = Text(claim["vmi"])}}});
-  }
+  });
   return Section("CLAIMS", rows, style);
 }
 
-std::string Nodes(const Json& plan, TextStyle style) {
+std::string Nodes(const PlanDocument& plan, TextStyle style) {
   std::vector<TextRow> rows = {
       Head({"NAME", "RESOURCE", "ALLOCATABLE", "BOOKED", "RAW", "FREE"}, 2)};
-  for (const Json& node : plan["nodes"]) {
+  plan.ForEachRow(PlanSection::kNodes, [&](const Json& node) {
     for (const Json& resource : node["resources"]) {
       rows.push_back({.cells = {{.text = Text(node["name"])},
                                 {.text = Text(resource["name"])},
@@ -100,20 +100,20 @@ std::string Nodes(const Json& plan, TextStyle style) {
     if (node["resources"].empty()) {
       rows.push_back({.cells = {{.text = Text(node["name"])}, {.text = "-"}}});
     }
-  }
+  });
   return Section("NODES", rows, style);
 }
 
-std::string BudgetRows(const Json& plan, TextStyle style) {
+std::string BudgetRows(const PlanDocument& plan, TextStyle style) {
   std::vector<TextRow> rows = {
       Head({"TENANT", "KEY", "LIMIT", "CARVED OUT", "USED"}, 2)};
-  for (const Json& budget : plan["budgets"]) {
+  plan.ForEachRow(PlanSection::kBudgets, [&](const Json& budget) {
     rows.push_back({.cells = {{.text = Text(budget["tenant"])},
                               {.text = Text(budget["key"])},
                               Number(budget["limit"]),
                               Number(budget["carvedOut"]),
                               Number(budget["used"])}});
-  }
+  });
   return Section("BUDGETS", rows, style);
 }
 
@@ -127,41 +127,42 @@ std::string FieldsText(const Json& fields) {
   return absl::StrJoin(parts, " ");
 }
 
-std::string Changes(const Json& plan, TextStyle style) {
+std::string Changes(const PlanDocument& plan, TextStyle style) {
   std::vector<TextRow> rows = {
       Head({"PASS", "CHANGE", "OF", "FIELDS"}, kNoNumbers)};
-  for (const Json& effect : plan["effects"]) {
+  plan.ForEachRow(PlanSection::kEffects, [&](const Json& effect) {
     rows.push_back(
         {.cells = {Number(effect["pass"]),
                    {.text = Text(effect["kind"])},
                    {.text = absl::StrCat(Text(effect["target"]["kind"]), " ",
                                          Place(effect["target"]))},
                    {.text = FieldsText(effect["fields"])}}});
-  }
+  });
   return Section("CHANGES", rows, style);
 }
 
-std::string Malformed(const Json& plan, TextStyle style) {
+std::string Malformed(const PlanDocument& plan, TextStyle style) {
   std::vector<TextRow> rows = {Head({"OBJECT", "FIELD"}, kNoNumbers)};
-  for (const Json& row : plan["malformed"]) {
+  plan.ForEachRow(PlanSection::kMalformed, [&](const Json& row) {
     rows.push_back(
         {.cells = {{.text = absl::StrCat(Text(row["kind"]), " ", Place(row))},
                    {.text = Text(row["field"])}},
          .below = Text(row["message"])});
-  }
+  });
   return Section("MALFORMED", rows, style);
 }
 
 }  // namespace
 
-std::string PlanTable(const Json& plan, TextStyle style) {
-  const int passes = plan["passes"].get<int>();
-  return absl::StrCat(
-      Sets(plan, style), Claims(plan, style), Nodes(plan, style),
-      BudgetRows(plan, style), Changes(plan, style), Malformed(plan, style),
-      plan["settled"].get<bool>() ? "settled after " : "NOT settled after ",
-      passes, passes == 1 ? " pass, " : " passes, ", plan["effects"].size(),
-      plan["effects"].size() == 1 ? " change\n" : " changes\n");
+std::string PlanTable(const PlanRun& run, const PlanDocument& plan,
+                      TextStyle style) {
+  const size_t changes = run.effects.size();
+  return absl::StrCat(Sets(plan, style), Claims(plan, style),
+                      Nodes(plan, style), BudgetRows(plan, style),
+                      Changes(plan, style), Malformed(plan, style),
+                      run.settled ? "settled after " : "NOT settled after ",
+                      run.passes, run.passes == 1 ? " pass, " : " passes, ",
+                      changes, changes == 1 ? " change\n" : " changes\n");
 }
 
 }  // namespace gpubinder

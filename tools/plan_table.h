@@ -1,17 +1,19 @@
-// The document of `gpubinder plan` for people.
+// A plan for people.
 
 #ifndef TOOLS_PLAN_TABLE_H_
 #define TOOLS_PLAN_TABLE_H_
 
 #include <string>
 
-#include "nlohmann/json_fwd.hpp"
+#include "tools/plan_document.h"
+#include "tools/plan_run.h"
 #include "tools/text_table.h"
 
 namespace gpubinder {
 
-// `plan` is what PlanDocument made.
-std::string PlanTable(const nlohmann::ordered_json& plan, TextStyle style);
+// O(objects).
+std::string PlanTable(const PlanRun& run, const PlanDocument& plan,
+                      TextStyle style);
 
 }  // namespace gpubinder
 

@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "k8s/json_value.h"
 #include "tools/yaml_json.h"
 
 namespace gpubinder {
@@ -21,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostFileBytes = size_t{512} << 20;
+// YAML that is written like JSON is for people, and short.
+constexpr size_t kMostFlowBytes = size_t{16} << 20;
 constexpr int kMostLevels = 1000;
 
 // Where the text stops being UTF-8 that a file of objects may hold, or npos.
@@ -105,10 +108,23 @@ absl::StatusOr<std::vector<InputText>> SplitJson(absl::string_view text,
                                      "deeper than ",
                                      kMostLevels, " levels"));
     }
+    const absl::StatusOr<JsonDocument> value =
+        JsonDocument::Parse(rest.substr(0, length));
+    if (!value.ok()) return Bad(where, value.status().message());
     texts.push_back({where, std::string(rest.substr(0, length))});
     rest.remove_prefix(length);
   }
   return texts;
+}
+
+// Whether the first key is quoted. YAML's own flow style, {kind: Pod}, begins
+// as JSON does.
+bool LooksLikeJson(absl::string_view start) {
+  while (!start.empty() && (start[0] == '{' || start[0] == '[' ||
+                            absl::ascii_isspace(start[0]))) {
+    start.remove_prefix(1);
+  }
+  return start.empty() || start[0] == '"';
 }
 
 bool IsTextFile(const fs::path& path) {
@@ -187,7 +203,10 @@ absl::StatusOr<std::vector<InputText>> JsonTexts(absl::string_view text,
   }
   const absl::string_view start = SkipBetween(text);
   if (absl::StartsWith(start, "{") || absl::StartsWith(start, "[")) {
-    return SplitJson(text, name);
+    absl::StatusOr<std::vector<InputText>> texts = SplitJson(text, name);
+    if (texts.ok() || LooksLikeJson(start) || text.size() > kMostFlowBytes) {
+      return texts;
+    }
   }
   absl::StatusOr<std::vector<YamlDocument>> documents =
       YamlToJson(text, kMostFileBytes);

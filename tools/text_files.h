@@ -18,9 +18,9 @@ struct InputText {
 };
 
 // Reads `paths`; "-" is `in` (once), and a folder stands for its .yaml, .yml
-// and .json files by name, not for its folders. A file whose first sign is {
-// or [ is JSON: values one after the other, at most 1,000 levels deep. Others
-// are YAML. Files of at most 512 MiB.
+// and .json files by name, not for its folders. A file that begins with
+// { or [ is JSON, values one after the other and at most 1,000 levels deep, or
+// YAML in that style. Others are YAML. Files of at most 512 MiB.
 // kInvalidArgument: the file is not there, or what is wrong in it and where.
 // kUnavailable: it is there and could not be read.
 absl::StatusOr<std::vector<InputText>> ReadTextFiles(
