@@ -71,6 +71,7 @@ class Binder::Impl {
   }
 
   absl::Status Wait() { return loop_->Wait(); }
+  void OnConfig(Config config) { loop_->OnConfig(std::move(config)); }
   const Loop& loop() const { return *loop_; }
   const std::string& journal_uid() const { return journal_->uid(); }
   int grpc_port() const { return server_ == nullptr ? 0 : server_->port(); }
@@ -143,6 +144,7 @@ absl::StatusOr<std::unique_ptr<Binder>> Binder::Open(BinderOptions options) {
 void Binder::Start() { impl_->Start(); }
 void Binder::Stop() { impl_->Stop(); }
 absl::Status Binder::Wait() { return impl_->Wait(); }
+void Binder::OnConfig(Config config) { impl_->OnConfig(std::move(config)); }
 const Loop& Binder::loop() const { return impl_->loop(); }
 const std::string& Binder::journal_uid() const { return impl_->journal_uid(); }
 int Binder::grpc_port() const { return impl_->grpc_port(); }

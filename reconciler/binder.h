@@ -51,6 +51,10 @@ class Binder {
   // nothing is sent any more. OK after Stop from another thread.
   absl::Status Wait();
 
+  // Takes effect with the next pass; the times of the Lease and of requests
+  // with the next start. From any thread.
+  void OnConfig(Config config);
+
   const Loop& loop() const;
   const std::string& journal_uid() const;
   int grpc_port() const;  // 0: no service

@@ -122,17 +122,50 @@ absl::Status MoveAside(const std::string& directory) {
                                              aside(1), ": ", failed.message()));
 }
 
+// Looks at the config file now and then, and hands a changed one on. A bad one
+// is refused whole: the binder keeps the last good one.
+class ConfigWatch {
+ public:
+  ConfigWatch(const RunFlags& flags, const Console& console, Config config)
+      : flags_(flags), console_(console), config_(std::move(config)) {}
+
+  void Look(Binder& binder, RunLog& log) {
+    if (flags_.config_file.empty()) return;
+    absl::StatusOr<Config> config = ConfigOf(flags_, console_);
+    const std::string trouble =
+        config.ok() ? "" : std::string(config.status().message());
+    if (!trouble.empty() && trouble != trouble_) {
+      log.Error(absl::StrCat("keeping the last good configuration: ", trouble));
+    }
+    trouble_ = trouble;
+    if (!config.ok() || *config == config_) return;
+    log.Info("the configuration has changed");
+    config_ = *config;
+    binder.OnConfig(*std::move(config));
+  }
+
+ private:
+  const RunFlags& flags_;
+  const Console& console_;
+  Config config_;
+  std::string trouble_;
+};
+
 // Runs the binder until a signal comes or its journal fails.
 absl::Status RunUntilSignal(Binder& binder, const sigset_t& signals,
-                            RunLog& log) {
+                            ConfigWatch& config, RunLog& log) {
   binder.Start();
   absl::Status end;
   std::thread waiter([&] {
     end = binder.Wait();
     kill(getpid(), SIGUSR1);
   });
-  int signal = 0;
-  sigwait(&signals, &signal);
+  const timespec look = {.tv_sec = 5};
+  int signal = -1;
+  while (signal < 0) {
+    signal = sigtimedwait(&signals, nullptr, &look);
+    if (signal < 0) config.Look(binder, log);
+  }
   if (signal != SIGUSR1) {
     log.Info(absl::StrCat("ending on signal ", signal));
   }
@@ -190,7 +223,8 @@ int Run(const RunFlags& flags, const Console& console) {
   if ((*binder)->grpc_port() != 0) {
     log.Info(absl::StrCat("answering on 127.0.0.1:", (*binder)->grpc_port()));
   }
-  const absl::Status end = RunUntilSignal(**binder, signals, log);
+  ConfigWatch watch(flags, console, *config);
+  const absl::Status end = RunUntilSignal(**binder, signals, watch, log);
   if (end.ok()) return kExitDone;
   log.Error(end.ToString());
   return kExitEnvironment;
