@@ -31,7 +31,7 @@ class EffectorTest : public testing::Test {
     Create("namespaces", "", R"({"metadata":{"name":"a"}})");
   }
 
-  void StartEffector(FaultHook faults) {
+  void StartEffector(embedded::FaultHook faults) {
     writes_ = server_.NewClient("binder", std::move(faults));
     effector_ = std::make_unique<Effector>(
         EffectorOptions{.parallel = 4,
@@ -124,7 +124,7 @@ class EffectorTest : public testing::Test {
     return kinds;
   }
 
-  EmbeddedServer server_;
+  embedded::EmbeddedServer server_;
   std::unique_ptr<ApiClient> plain_, writes_;
   std::atomic<bool> may_write_ = true;
   absl::Mutex mutex_;
@@ -173,10 +173,11 @@ TEST_F(EffectorTest, AConflictEndsTheRestOfItsSetAndOfNoOther) {
 
 TEST_F(EffectorTest, ALostAnswerIsUnknownAndThenReadBackNeverSentAgain) {
   std::atomic<int> patches = 0;
-  StartEffector([&](const ApiRequest& request) -> Fault {
+  StartEffector([&](const embedded::ApiRequest& request) -> embedded::Fault {
     if (request.method != "PATCH") return {};
     ++patches;
-    return {.kind = Fault::Kind::kLoseAnswer, .error = {.sent = true}};
+    return {.kind = embedded::Fault::Kind::kLoseAnswer,
+            .error = {.sent = true}};
   });
   const GpuClaim claim = MakeClaim("x"), y = MakeClaim("y");
   Send({Bind(claim, "n1"), Bind(y, "n1")});
@@ -191,9 +192,9 @@ TEST_F(EffectorTest, ALostAnswerIsUnknownAndThenReadBackNeverSentAgain) {
 }
 
 TEST_F(EffectorTest, AWriteThatNeverArrivedIsReadBackAsTheObjectWas) {
-  StartEffector([](const ApiRequest& request) -> Fault {
+  StartEffector([](const embedded::ApiRequest& request) -> embedded::Fault {
     if (request.method != "PATCH") return {};
-    return {.kind = Fault::Kind::kRefuse, .error = {.sent = true}};
+    return {.kind = embedded::Fault::Kind::kRefuse, .error = {.sent = true}};
   });
   const GpuClaim claim = MakeClaim("x");
   Send({Bind(claim, "n1")});
@@ -206,7 +207,7 @@ TEST_F(EffectorTest, AWriteThatNeverArrivedIsReadBackAsTheObjectWas) {
 
 TEST_F(EffectorTest, NothingStartsOnceTheLeaseDoesNotCoverIt) {
   std::atomic<int> requests = 0;
-  StartEffector([&](const ApiRequest&) -> Fault {
+  StartEffector([&](const embedded::ApiRequest&) -> embedded::Fault {
     ++requests;
     return {};
   });
@@ -251,7 +252,7 @@ TEST_F(EffectorTest, AWarningThatIsThereCountsAsGiven) {
 TEST_F(EffectorTest, ClassFinalizersGoOutBeforeAnythingElse) {
   absl::Mutex mutex;
   std::vector<std::string> patched;
-  StartEffector([&](const ApiRequest& request) -> Fault {
+  StartEffector([&](const embedded::ApiRequest& request) -> embedded::Fault {
     absl::MutexLock lock(&mutex);
     if (request.method == "PATCH") patched.push_back(request.target);
     return {};

@@ -225,7 +225,7 @@ class Loop::Impl {
   }
 
   v1::Role RoleNow() const {
-    return leading_ && !options_.config.observe ? v1::LEADER : v1::SHADOW;
+    return leading_ && !snapshot_.config.observe ? v1::LEADER : v1::SHADOW;
   }
 
   void Stamp(v1::Record& record, v1::Role role) {

@@ -130,7 +130,7 @@ class ConfigWatch {
       : flags_(flags), console_(console), config_(std::move(config)) {}
 
   void Look(Binder& binder, RunLog& log) {
-    if (flags_.config_file.empty()) return;
+    if (flags_.config_file.empty() || flags_.config_file == "-") return;
     absl::StatusOr<Config> config = ConfigOf(flags_, console_);
     const std::string trouble =
         config.ok() ? "" : std::string(config.status().message());

@@ -87,7 +87,7 @@ absl::Status SandboxCluster::Begin() {
       Json({{"metadata", {{"name", options_.config.name_space}}}}).dump(),
       kCallTimeout);
   if (!made.ok()) return made.status();
-  server_.ObserveRevisions([this](const StoreEvent& event) {
+  server_.ObserveRevisions([this](const embedded::StoreEvent& event) {
     if (event.key.resource != "leases.coordination.k8s.io") ++writes_;
     if (options_.on_revision) options_.on_revision(event);
   });
@@ -110,7 +110,7 @@ absl::Status SandboxCluster::Begin() {
   if (!binder.ok()) return binder.status();
   binder_ = *std::move(binder);
   server_.SetAdmission(
-      [this](const AdmissionCall& call) { return Admit(call); });
+      [this](const embedded::AdmissionCall& call) { return Admit(call); });
   binder_->Start();
   if (!leads_.WaitForNotificationWithTimeout(absl::Seconds(60))) {
     return absl::DeadlineExceededError(
@@ -120,7 +120,8 @@ absl::Status SandboxCluster::Begin() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> SandboxCluster::Admit(const AdmissionCall& call) {
+absl::StatusOr<std::string> SandboxCluster::Admit(
+    const embedded::AdmissionCall& call) {
   absl::StatusOr<std::string> answer = AdmitAndAttach(
       call.review, {.read =
                         [this](absl::FunctionRef<void(const Snapshot&)> use) {

@@ -37,7 +37,7 @@ struct SandboxOptions {
   // On the loop's thread. May be empty.
   std::function<void(const FinishedPass&)> on_pass;
   // Sees every revision of the server, under its lock. May be empty.
-  RevisionObserver on_revision;
+  embedded::RevisionObserver on_revision;
 };
 
 class SandboxCluster {
@@ -59,20 +59,20 @@ class SandboxCluster {
   // has nothing to do. False: not within `limit`.
   bool AwaitQuiet(absl::Duration quiet, absl::Duration limit);
 
-  EmbeddedServer& server() { return server_; }
+  embedded::EmbeddedServer& server() { return server_; }
   const Binder& binder() const { return *binder_; }
   ApiClient& client() { return *client_; }
 
  private:
   explicit SandboxCluster(SandboxOptions options);
   absl::Status Begin();
-  absl::StatusOr<std::string> Admit(const AdmissionCall& call);
+  absl::StatusOr<std::string> Admit(const embedded::AdmissionCall& call);
 
   const SandboxOptions options_;
   std::atomic<uint64_t> writes_ = 0;  // but those of the Lease
   std::atomic<bool> led_ = false;
   absl::Notification leads_;
-  EmbeddedServer server_;
+  embedded::EmbeddedServer server_;
   std::unique_ptr<ApiClient> client_, admission_client_;
   std::unique_ptr<Binder> binder_;
 };

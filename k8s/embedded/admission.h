@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 struct AdmissionCall {
   std::string path;    // /mutate-vmi or /mutate-pod
@@ -28,6 +28,6 @@ struct AdmissionCall {
 using AdmissionHook =
     std::function<absl::StatusOr<std::string>(const AdmissionCall&)>;
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_ADMISSION_H_

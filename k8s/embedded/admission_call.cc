@@ -8,7 +8,7 @@
 #include "k8s/embedded/patch_apply.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kClaims[] = "gpu.cozystack.io/claims";
@@ -160,4 +160,4 @@ std::optional<ApiFailure> AdmitCreate(Backend& backend,
   return CallOnce(backend, place, options, object, warnings);
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

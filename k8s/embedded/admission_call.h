@@ -12,7 +12,7 @@
 #include "k8s/embedded/write.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // Changes `object` as the hook asks, twice where it applies; for a VMI with
 // what KubeVirt's own webhook does in between. Appends the hook's warnings.
@@ -22,6 +22,6 @@ std::optional<ApiFailure> AdmitCreate(Backend& backend,
                                       nlohmann::json& object,
                                       std::vector<std::string>& warnings);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_ADMISSION_CALL_H_

@@ -14,7 +14,7 @@
 #include "k8s/embedded/testing_cluster.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kVmis[] =
@@ -203,4 +203,4 @@ TEST(Admission, ARefusedVmiIsTriedAgainAfterADelayThatDoubles) {  // f
 }
 
 }  // namespace
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -7,7 +7,7 @@
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr absl::string_view kStale =
@@ -141,4 +141,4 @@ ApiFailure PlainFailure(int code, absl::string_view reason,
           .with_details = false};
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -10,7 +10,7 @@
 #include "k8s/embedded/resource_table.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // One field error. `message` is complete: "Invalid value: 0: must be ...".
 struct FieldError {
@@ -58,6 +58,6 @@ ApiFailure BadRequest(absl::string_view message);
 ApiFailure PlainFailure(int code, absl::string_view reason,
                         absl::string_view message);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_API_FAILURE_H_

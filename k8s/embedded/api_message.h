@@ -11,7 +11,7 @@
 
 #include "absl/time/time.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 struct ApiRequest {
   std::string method;        // GET, POST, PUT, PATCH, DELETE
@@ -50,6 +50,6 @@ struct ApiAnswer {
   std::unique_ptr<WatchStream> watch;
 };
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_API_MESSAGE_H_

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kMaps[] = "/api/v1/namespaces/t/configmaps";
@@ -260,4 +260,4 @@ std::vector<Rule> AllApiRules() {
   return all;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -12,7 +12,7 @@
 
 #include "k8s/embedded/testing_calls.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 struct Rule {
   std::string id;
@@ -27,6 +27,6 @@ std::vector<Rule> AllApiRules();
 // Those of custom resources, leases, lists and watches.
 std::vector<Rule> RulesOfKinds();
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_API_RULES_H_

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "k8s/embedded/api_rules.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kMaps[] = "/api/v1/namespaces/t/configmaps";
@@ -262,4 +262,4 @@ std::vector<Rule> RulesOfKinds() {
   return all;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

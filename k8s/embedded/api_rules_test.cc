@@ -13,7 +13,7 @@
 #include "k8s/embedded/embedded_server.h"
 #include "k8s/embedded/testing_calls.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kPods[] = "/api/v1/namespaces/t/pods";
@@ -116,4 +116,4 @@ TEST(HttpFront, SaysWhichPortIsTaken) {
 }
 
 }  // namespace
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

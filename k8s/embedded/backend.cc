@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_format.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // SplitMix64: small, and good enough for ids that only have to differ.
 uint64_t IdSource::Next() {
@@ -47,4 +47,4 @@ std::vector<JsonPtr> ReadAll(Backend& backend, const Resource& resource,
   return backend.store.List(resource.QualifiedPlural(), name_space);
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -17,7 +17,7 @@
 #include "k8s/embedded/resource_table.h"
 #include "k8s/embedded/store.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // Deterministic: the same seed gives the same uids and suffixes in order.
 class IdSource {
@@ -52,6 +52,6 @@ JsonPtr ReadObject(Backend& backend, const Resource& resource,
 std::vector<JsonPtr> ReadAll(Backend& backend, const Resource& resource,
                              absl::string_view name_space);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_BACKEND_H_

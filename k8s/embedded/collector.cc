@@ -9,7 +9,7 @@
 #include "k8s/embedded/write.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kCollector[] =
@@ -177,4 +177,4 @@ void Collector::StepNamespace(const Json& name_space) {
   WriteOver(backend_, part, name_space, std::move(next), kNamespaces);
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -13,7 +13,7 @@
 #include "k8s/embedded/backend.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // Not thread-safe: one thread steps. An owner of a kind that is not served
 // counts as present, since nobody can tell.
@@ -44,6 +44,6 @@ class Collector {
   std::set<StoreKey> to_check_;
 };
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_COLLECTOR_H_

@@ -11,7 +11,7 @@
 #include "k8s/embedded/testing_cluster.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kMaps[] = "/api/v1/namespaces/default/configmaps";
@@ -175,4 +175,4 @@ TEST_F(CollectorTest, AGatedPodGoesAtOnceButIsMarkedFirst) {  // PD-2
 }
 
 }  // namespace
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -13,7 +13,7 @@
 #include "nlohmann/json.hpp"
 #include "proto/check.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 Json ScalarOf(const YAML::Node& node) {
@@ -99,4 +99,4 @@ Resource ResourceOfCrd(absl::string_view yaml) {
   return ResourceFrom(crd);
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

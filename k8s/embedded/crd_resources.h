@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "k8s/embedded/resource_table.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // One for each CRD of k8s/manifests: names, scope, subresources, printer
 // columns and schema. The CRDs are part of the binary: one that cannot be
@@ -18,6 +18,6 @@ std::vector<Resource> ResourcesOfOurCrds();
 // The same of one CRD, a YAML document.
 Resource ResourceOfCrd(absl::string_view yaml);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_CRD_RESOURCES_H_

@@ -10,7 +10,7 @@
 #include "k8s/embedded/resource_table.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 const Json& Verbs() {
@@ -201,4 +201,4 @@ std::optional<std::string> DiscoveryDocument(const RequestTarget& target) {
   return std::nullopt;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

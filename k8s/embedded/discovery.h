@@ -9,13 +9,13 @@
 
 #include "k8s/embedded/request_target.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // The JSON document at that path; nothing when it is no discovery path.
 // OpenAPI names each kind with its parameters, so that kubectl leaves field
 // validation to the server; only our own kinds have their fields in it.
 std::optional<std::string> DiscoveryDocument(const RequestTarget& target);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_DISCOVERY_H_

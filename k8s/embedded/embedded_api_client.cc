@@ -10,7 +10,7 @@
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr absl::Duration kLookForStop = absl::Milliseconds(50);
@@ -200,4 +200,4 @@ std::unique_ptr<ApiClient> NewEmbeddedApiClient(ApiHandler handler,
                                              std::move(faults));
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

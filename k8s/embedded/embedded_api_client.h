@@ -12,7 +12,7 @@
 #include "k8s/api_client.h"
 #include "k8s/embedded/api_message.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 struct Fault {
   enum class Kind {
@@ -38,6 +38,6 @@ std::unique_ptr<ApiClient> NewEmbeddedApiClient(ApiHandler handler,
                                                 absl::string_view user,
                                                 FaultHook faults);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_EMBEDDED_API_CLIENT_H_

@@ -13,7 +13,7 @@
 #include "k8s/embedded/testing_calls.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr absl::Duration kTimeout = absl::Seconds(5);
@@ -182,4 +182,4 @@ TEST(EmbeddedServer, StandInsActOnAThreadOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -18,7 +18,7 @@
 #include "nlohmann/json.hpp"
 #include "proto/check.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 namespace {
 constexpr int kMaxSteps = 1000;
@@ -157,4 +157,4 @@ void EmbeddedServer::StartStandIns(absl::Duration period) {
 
 void EmbeddedServer::StopStandIns() { impl_->StopStandIns(); }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -28,7 +28,7 @@
 #include "k8s/embedded/embedded_api_client.h"
 #include "k8s/embedded/store.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 struct EmbeddedOptions {
   AdmissionHook admission;            // empty: no webhook is installed
@@ -85,6 +85,6 @@ class EmbeddedServer {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_EMBEDDED_SERVER_H_

@@ -18,7 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 namespace asio = boost::asio;
@@ -312,4 +312,4 @@ absl::StatusOr<std::unique_ptr<HttpFront>> StartHttpFront(ApiHandler handler,
   return std::unique_ptr<HttpFront>(std::move(front));
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "k8s/embedded/embedded_api_client.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // Who asks is taken from Impersonate-User or X-Remote-User, else
 // system:admin: there is no authentication, which is why it is loopback only.
@@ -26,6 +26,6 @@ class HttpFront {
 absl::StatusOr<std::unique_ptr<HttpFront>> StartHttpFront(ApiHandler handler,
                                                           int port);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_HTTP_FRONT_H_

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr int kMaxDepth = 128;
@@ -131,4 +131,4 @@ std::optional<absl::Time> TimeOf(const Json& value) {
   return time;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -14,7 +14,7 @@
 #include "absl/time/time.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 using Json = nlohmann::json;
 using JsonPath = std::initializer_list<absl::string_view>;
@@ -48,6 +48,6 @@ std::string TimeText(absl::Time time);
 // RFC 3339; nothing for anything else.
 std::optional<absl::Time> TimeOf(const Json& value);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_JSON_VALUE_H_

@@ -15,7 +15,7 @@
 #include "k8s/embedded/embedded_server.h"
 #include "k8s/embedded/testing_calls.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 class KubectlTest : public testing::Test {
@@ -127,4 +127,4 @@ TEST_F(KubectlTest, WatchesAVmStart) {
 }
 
 }  // namespace
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -10,7 +10,7 @@
 #include "k8s/embedded/stand_in.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kUser[] = "system:nodes";
@@ -112,4 +112,4 @@ void KubeletStandIn::Start(const Json& pod, const Json& node) {
   }
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -14,7 +14,7 @@
 #include "k8s/embedded/backend.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 class KubeletStandIn {
  public:
@@ -28,6 +28,6 @@ class KubeletStandIn {
   Backend& backend_;
 };
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_KUBELET_STAND_IN_H_

@@ -10,7 +10,7 @@
 #include "k8s/embedded/stand_in.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kMachineFinalizer[] =
@@ -354,4 +354,4 @@ void KubeVirtStandIn::StepLauncher(const Json& pod) {
   WriteOver(backend_, place, pod, std::move(next), user);
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -15,7 +15,7 @@
 #include "k8s/embedded/backend.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // Tries a create that was refused again after 5 ms, doubling, up to 1000 s.
 class RetryDelays {
@@ -57,6 +57,6 @@ class KubeVirtStandIn {
   std::multimap<std::string, JsonPtr> pods_;  // by uid of the controller
 };
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_KUBEVIRT_STAND_IN_H_

@@ -12,7 +12,7 @@
 #include "k8s/embedded/testing_cluster.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kVmi[] =
@@ -350,4 +350,4 @@ TEST_F(KubeVirtStandInTest, QuotaCountsGatedPodsAndItWaits) {  // f
 }
 
 }  // namespace
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

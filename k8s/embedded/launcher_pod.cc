@@ -12,7 +12,7 @@
 #include "k8s/embedded/quantity_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr int64_t kOverheadMi = 288;
@@ -210,4 +210,4 @@ Json LauncherPodFor(const Json& vmi) {
       {"spec", SpecOf(vmi)}};
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

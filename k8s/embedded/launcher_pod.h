@@ -5,13 +5,13 @@
 
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // Labels, annotations, owner, requests, selectors, affinity, tolerations and
 // volumes as the real one has them; what only matters inside the guest is
 // left out.
 nlohmann::json LauncherPodFor(const nlohmann::json& vmi);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_LAUNCHER_POD_H_

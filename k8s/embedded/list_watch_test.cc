@@ -13,7 +13,7 @@
 #include "k8s/embedded/testing_calls.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kMaps[] = "/api/v1/namespaces/default/configmaps";
@@ -270,4 +270,4 @@ TEST(Watch, EndsCleanlyAtItsTimeoutAndWithItsServer) {
 }
 
 }  // namespace
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

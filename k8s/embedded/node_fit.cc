@@ -12,7 +12,7 @@
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kRequired[] = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -190,4 +190,4 @@ std::string UnschedulableMessage(const std::vector<NodeFit>& fits) {
                       Counted(preemption), ".");
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -13,7 +13,7 @@
 #include "k8s/embedded/quantity_value.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 struct NodeFit {
   std::vector<std::string> reasons;  // empty: it fits
@@ -29,6 +29,6 @@ NodeFit FitOf(const nlohmann::json& pod, const nlohmann::json& node,
 // The whole message of a pod that no node takes (SO-2): one NodeFit a node.
 std::string UnschedulableMessage(const std::vector<NodeFit>& fits);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_NODE_FIT_H_

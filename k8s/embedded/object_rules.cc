@@ -10,7 +10,7 @@
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr absl::string_view kSubdomain =
@@ -206,4 +206,4 @@ std::optional<std::string> LeaseTimeError(const Json& lease) {
   return std::nullopt;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -11,7 +11,7 @@
 #include "k8s/embedded/resource_table.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // A label key or a finalizer: "[prefix/]name". A label value: up to 63.
 bool IsQualifiedName(absl::string_view text);
@@ -29,6 +29,6 @@ FieldErrors CheckMetadataUpdate(const nlohmann::json& old,
 // text of the parse error.
 std::optional<std::string> LeaseTimeError(const nlohmann::json& lease);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_OBJECT_RULES_H_

@@ -16,7 +16,7 @@
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr size_t kMaxOperations = 10000;
@@ -317,4 +317,4 @@ absl::Status ApplyStrategicMergePatch(const Json& patch, Json& document) {
   return absl::OkStatus();
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

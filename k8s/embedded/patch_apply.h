@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // kInvalidArgument: the patch is no list of operations (400).
 // kFailedPrecondition: an operation failed (422); `document` is then as it was.
@@ -27,6 +27,6 @@ absl::Status ApplyMergePatch(const nlohmann::json& patch,
 absl::Status ApplyStrategicMergePatch(const nlohmann::json& patch,
                                       nlohmann::json& document);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_PATCH_APPLY_H_

@@ -7,7 +7,7 @@
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 Json Parsed(const std::string& text) {
@@ -152,4 +152,4 @@ TEST(ParseJson, BoundsTheDepth) {
 }
 
 }  // namespace
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

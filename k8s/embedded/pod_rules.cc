@@ -11,7 +11,7 @@
 #include "k8s/embedded/quantity_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr absl::string_view kRequiredPath =
@@ -243,4 +243,4 @@ FieldErrors CheckPodCreate(const Json& pod) {
   return errors;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

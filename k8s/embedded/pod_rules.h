@@ -9,7 +9,7 @@
 #include "k8s/embedded/api_failure.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // Sets what the server sets at creation: defaults of the spec, the two
 // tolerations that admission adds, requests from limits.
@@ -25,6 +25,6 @@ FieldErrors CheckPodCreate(const nlohmann::json& pod);
 FieldErrors CheckPodUpdate(const nlohmann::json& old,
                            const nlohmann::json& pod);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_POD_RULES_H_

@@ -12,7 +12,7 @@
 #include "k8s/embedded/embedded_server.h"
 #include "k8s/embedded/testing_calls.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kPods[] = "/api/v1/namespaces/default/pods";
@@ -353,4 +353,4 @@ TEST(PodRules, ANoOpPatchKeepsTheVersion) {  // RV-4
 }
 
 }  // namespace
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

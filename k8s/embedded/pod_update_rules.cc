@@ -6,7 +6,7 @@
 #include "k8s/embedded/pod_rules.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kRequired[] = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -227,4 +227,4 @@ FieldErrors CheckPodUpdate(const Json& old, const Json& pod) {
   return errors;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -10,7 +10,7 @@
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr int kMaxDigits = 30;
@@ -142,4 +142,4 @@ bool IsExtended(absl::string_view resource) {
          !absl::StartsWith(resource, "requests.");
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -14,7 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // Thousandths, rounded away from zero; nothing when it is no quantity.
 // |exponent| up to 18 and 30 digits are read.
@@ -34,6 +34,6 @@ Amounts PodAmounts(const nlohmann::json& pod, absl::string_view list);
 // A resource of a device plugin: has a "/" and is not kubernetes.io's.
 bool IsExtended(absl::string_view resource);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_QUANTITY_VALUE_H_

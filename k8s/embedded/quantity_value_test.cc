@@ -8,7 +8,7 @@
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 TEST(MilliOf, ReadsTheGrammar) {  // QG-1 to QG-3, QR-1
@@ -59,4 +59,4 @@ TEST(IsExtended, NeedsAForeignDomain) {  // ER-1
 }
 
 }  // namespace
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -5,7 +5,7 @@
 #include "k8s/embedded/quantity_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 // What a pod uses, by the keys of ResourceQuota.spec.hard.
@@ -54,4 +54,4 @@ std::optional<std::string> QuotaRefusal(const std::vector<JsonPtr>& quotas,
   return std::nullopt;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

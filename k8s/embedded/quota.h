@@ -10,7 +10,7 @@
 #include "k8s/embedded/store.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // Why `pod` does not fit ("exceeded quota: q, requested: ..."); nothing when
 // it does. `quotas` and `pods` are those of its namespace. Gated pods count,
@@ -20,6 +20,6 @@ std::optional<std::string> QuotaRefusal(const std::vector<JsonPtr>& quotas,
                                         const std::vector<JsonPtr>& pods,
                                         const nlohmann::json& pod);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_QUOTA_H_

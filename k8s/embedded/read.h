@@ -12,7 +12,7 @@
 #include "k8s/embedded/selectors.h"
 #include "k8s/embedded/write.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // How the client wants objects written.
 enum class Form { kObject, kTable };
@@ -35,6 +35,6 @@ std::optional<ApiFailure> CheckReadQuery(const ObjectPlace& place,
                                          const RequestTarget& target,
                                          Selector& selector);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_READ_H_

@@ -11,7 +11,7 @@
 #include "k8s/embedded/table_print.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 // Where a page begins and what snapshot it is of.
@@ -279,4 +279,4 @@ ApiAnswer ListObjects(Backend& backend, const ObjectPlace& place,
   return {std::move(response), nullptr};
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -12,7 +12,7 @@
 #include "k8s/embedded/table_print.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr absl::Duration kBookmarkEvery = absl::Seconds(60);
@@ -263,4 +263,4 @@ ApiAnswer OpenWatch(Backend& backend, const ObjectPlace& place,
   return {ApiResponse{}, std::move(watch)};
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

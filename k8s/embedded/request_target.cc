@@ -6,7 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 std::optional<std::string> Decoded(absl::string_view text) {
@@ -100,4 +100,4 @@ std::optional<ObjectPlace> PlaceOf(const RequestTarget& target) {
   return place;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "k8s/embedded/write.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 struct RequestTarget {
   std::vector<std::string> path;  // segments, decoded
@@ -29,6 +29,6 @@ std::optional<RequestTarget> ParseTarget(absl::string_view target);
 // kind is served. An empty name is a collection.
 std::optional<ObjectPlace> PlaceOf(const RequestTarget& target);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_REQUEST_TARGET_H_

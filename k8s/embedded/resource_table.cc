@@ -6,7 +6,7 @@
 #include "k8s/embedded/crd_resources.h"
 #include "proto/check.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 const PrinterColumn kAge = {"Age", "date", ".metadata.creationTimestamp"};
@@ -208,4 +208,4 @@ const Resource& ResourceNamed(absl::string_view qualified) {
   __builtin_unreachable();
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

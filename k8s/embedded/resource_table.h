@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 struct PrinterColumn {
   std::string name;
@@ -50,6 +50,6 @@ const Resource* FindResourceByKind(absl::string_view api_version,
 // "gpuclaims.gpu.cozystack.io".
 const Resource& ResourceNamed(absl::string_view qualified);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_RESOURCE_TABLE_H_

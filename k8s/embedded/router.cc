@@ -17,7 +17,7 @@
 #include "k8s/embedded/write.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr size_t kMaxBody = 3 * 1024 * 1024;
@@ -274,4 +274,4 @@ ApiAnswer HandleRequest(Backend& backend, const ApiRequest& request) {
   }
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -6,11 +6,11 @@
 #include "k8s/embedded/api_message.h"
 #include "k8s/embedded/backend.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // Never fails: whatever comes in, the answer is a response.
 ApiAnswer HandleRequest(Backend& backend, const ApiRequest& request);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_ROUTER_H_

@@ -8,7 +8,7 @@
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr int64_t kBackoffCap = 30;  // times start_backoff: 300 s of 10 s
@@ -198,4 +198,4 @@ MachineStep DecideMachine(const MachineView& view, Json& status) {
   return step;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -8,7 +8,7 @@
 #include "absl/time/time.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // What to do next, beside the status to write.
 enum class MachineStep { kNothing, kStart, kDeleteInstance, kLetGo };
@@ -29,6 +29,6 @@ bool WasRunning(const nlohmann::json& instance);
 // take the VM controller's finalizer off the VMI.
 MachineStep DecideMachine(const MachineView& view, nlohmann::json& status);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_RUN_STRATEGY_H_

@@ -10,7 +10,7 @@
 #include "k8s/embedded/stand_in.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kScheduler[] = "system:kube-scheduler";
@@ -149,4 +149,4 @@ void SchedulerStandIn::Refuse(const Json& pod, const std::string& message) {
   }
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

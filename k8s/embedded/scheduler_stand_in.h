@@ -16,7 +16,7 @@
 #include "k8s/embedded/quantity_value.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // Not thread-safe: one thread steps.
 class SchedulerStandIn {
@@ -35,6 +35,6 @@ class SchedulerStandIn {
   std::map<std::string, Amounts> used_;  // by node
 };
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_SCHEDULER_STAND_IN_H_

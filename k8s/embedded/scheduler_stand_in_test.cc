@@ -12,7 +12,7 @@
 #include "k8s/embedded/testing_cluster.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kTail[] = ". no new claims to deallocate, preemption: ";
@@ -181,4 +181,4 @@ TEST(SchedulerStandIn, KeepsTheTaintsOfANodesState) {  // CO-2, RD-2
 }
 
 }  // namespace
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -12,7 +12,7 @@
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 std::string Join(const std::string& path, const std::string& name) {
@@ -259,4 +259,4 @@ FieldErrors CheckSchema(const Json& schema, const Json& object,
   return errors;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -16,7 +16,7 @@
 #include "k8s/embedded/api_failure.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 // Takes away the fields that the schema does not have and returns their paths
 // ("spec.zzz"); sets defaults. apiVersion, kind and metadata are left alone.
@@ -31,6 +31,6 @@ FieldErrors CheckSchema(const nlohmann::json& schema,
 // Whether a rule of x-kubernetes-validations is evaluated; others are not.
 bool IsKnownRule(absl::string_view rule);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_SCHEMA_H_

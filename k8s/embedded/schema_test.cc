@@ -8,7 +8,7 @@
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 void ExpectKnownRules(const Json& schema) {
@@ -53,4 +53,4 @@ TEST(CheckSchema, KeysOfAMapListAreUnique) {  // CD-3
 }
 
 }  // namespace
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

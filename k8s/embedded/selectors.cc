@@ -13,7 +13,7 @@
 #include "k8s/embedded/object_rules.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 using Op = LabelRequirement::Op;
@@ -205,4 +205,4 @@ absl::StatusOr<Selector> ParseSelector(const Resource& resource,
   return selector;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

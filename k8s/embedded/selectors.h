@@ -11,7 +11,7 @@
 #include "k8s/embedded/resource_table.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 struct LabelRequirement {
   enum class Op { kIn, kNotIn, kExists, kMissing };
@@ -38,6 +38,6 @@ absl::StatusOr<Selector> ParseSelector(const Resource& resource,
                                        absl::string_view labels,
                                        absl::string_view fields);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_SELECTORS_H_

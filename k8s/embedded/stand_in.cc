@@ -6,7 +6,7 @@
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 ObjectPlace PlaceOfObject(const Resource& resource, const Json& object) {
   return {&resource, TextAt(object, {"metadata", "namespace"}),
@@ -97,4 +97,4 @@ void EmitEvent(Backend& backend, const Json& object, const EventText& text) {
                std::move(event), options);
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

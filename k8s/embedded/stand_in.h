@@ -11,7 +11,7 @@
 #include "k8s/embedded/write.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 ObjectPlace PlaceOfObject(const Resource& resource,
                           const nlohmann::json& object);
@@ -44,6 +44,6 @@ struct EventText {
 void EmitEvent(Backend& backend, const nlohmann::json& object,
                const EventText& text);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_STAND_IN_H_

@@ -7,7 +7,7 @@
 #include "nlohmann/json.hpp"
 #include "proto/check.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 bool IsIn(const StoreKey& key, absl::string_view resource,
@@ -110,4 +110,4 @@ void Store::Append(StoreEvent event) {
   if (observer_) observer_(events_.back());
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -22,7 +22,7 @@
 #include "absl/strings/string_view.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 using JsonPtr = std::shared_ptr<const nlohmann::json>;
 
@@ -91,6 +91,6 @@ class Store {
   RevisionObserver observer_;
 };
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_STORE_H_

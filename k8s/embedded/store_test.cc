@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 using Json = nlohmann::json;
@@ -73,4 +73,4 @@ TEST(Store, ShowsEachRevisionToItsObserver) {
 }
 
 }  // namespace
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

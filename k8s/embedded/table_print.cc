@@ -9,7 +9,7 @@
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kNone[] = "<none>";
@@ -198,4 +198,4 @@ Json TableOf(const Resource& resource, const std::vector<JsonPtr>& objects,
   return table;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -12,7 +12,7 @@
 #include "k8s/embedded/store.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 struct TableOptions {
   absl::Time now;
@@ -31,6 +31,6 @@ std::string AgeText(absl::Duration age);
 const nlohmann::json& FindByPath(const nlohmann::json& object,
                                  absl::string_view path);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_TABLE_PRINT_H_

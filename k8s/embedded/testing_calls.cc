@@ -9,7 +9,7 @@
 #include "k8s/embedded/json_value.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 namespace http = boost::beast::http;
@@ -143,4 +143,4 @@ std::string MachineText(absl::string_view name, absl::string_view strategy,
                {"devices", {{"gpus", devices}}}}}}}}}}}});
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

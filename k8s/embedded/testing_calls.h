@@ -12,7 +12,7 @@
 #include "k8s/embedded/api_message.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 struct TestCall {
   std::string method, target;
@@ -53,6 +53,6 @@ std::string PodText(absl::string_view name, absl::string_view gate, int gpus);
 std::string MachineText(absl::string_view name, absl::string_view strategy,
                         int gpus);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_TESTING_CALLS_H_

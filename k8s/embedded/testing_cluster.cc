@@ -8,7 +8,7 @@
 #include "nlohmann/json.hpp"
 #include "proto/check.h"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr char kGate[] = "gpu.cozystack.io/claims";
@@ -124,4 +124,4 @@ void TestCluster::DeletePod(const Json& pod) {
 
 void TestCluster::Settle() { BINDER_CHECK(server.RunUntilIdle()); }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -11,7 +11,7 @@
 #include "k8s/embedded/testing_calls.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 class TestCluster {
  public:
@@ -50,6 +50,6 @@ class TestCluster {
   TestTransport transport_;
 };
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_TESTING_CLUSTER_H_

@@ -16,7 +16,7 @@
 #include "k8s/embedded/resource_table.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 struct WriteOptions {
   bool dry_run = false;
@@ -57,6 +57,6 @@ WriteResult DeleteObject(Backend& backend, const ObjectPlace& place,
 WriteResult BindPod(Backend& backend, const ObjectPlace& place,
                     absl::string_view node);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_WRITE_H_

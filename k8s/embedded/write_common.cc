@@ -9,7 +9,7 @@
 #include "k8s/embedded/schema.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 WriteResult Failed(ApiFailure failure) {
   WriteResult result;
@@ -87,4 +87,4 @@ bool IsBeingDeleted(const Json& object) {
   return !At(object, {"metadata", "deletionTimestamp"}).is_null();
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

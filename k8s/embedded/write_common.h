@@ -10,7 +10,7 @@
 #include "k8s/embedded/write.h"
 #include "nlohmann/json_fwd.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 
 WriteResult Failed(ApiFailure failure);
 
@@ -30,6 +30,6 @@ std::optional<ApiFailure> CheckLease(const Resource& resource,
 bool HasFinalizers(const nlohmann::json& object);
 bool IsBeingDeleted(const nlohmann::json& object);
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
 
 #endif  // K8S_EMBEDDED_WRITE_COMMON_H_

@@ -12,7 +12,7 @@
 #include "k8s/embedded/write_common.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr int kNameTries = 8;
@@ -178,4 +178,4 @@ WriteResult CreateObject(Backend& backend, const ObjectPlace& place, Json body,
   return result;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -8,7 +8,7 @@
 #include "k8s/embedded/write_common.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 constexpr int64_t kDefaultGrace = 30;
@@ -195,4 +195,4 @@ WriteResult BindPod(Backend& backend, const ObjectPlace& place,
   return result;
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded

@@ -11,7 +11,7 @@
 #include "k8s/embedded/write_common.h"
 #include "nlohmann/json.hpp"
 
-namespace gpubinder {
+namespace gpubinder::embedded {
 namespace {
 
 void CopyField(const Json& from, const char* name, Json& to) {
@@ -254,4 +254,4 @@ WriteResult PatchObject(Backend& backend, const ObjectPlace& place,
   return Change(backend, place, existing, std::move(object), options);
 }
 
-}  // namespace gpubinder
+}  // namespace gpubinder::embedded
