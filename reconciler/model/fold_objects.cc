@@ -139,7 +139,9 @@ void NotePodRefusal(const Pod& pod, absl::Time at, Snapshot& snapshot) {
 void ForgetSettledRefusals(Snapshot& snapshot) {
   auto& refusals = snapshot.kubelet_refusals;
   for (auto it = refusals.begin(); it != refusals.end();) {
-    const bool settled = IsRecorded(snapshot, it->second) &&
+    it->second.recorded =
+        it->second.recorded || IsRecorded(snapshot, it->second);
+    const bool settled = it->second.recorded &&
                          !StillFails(snapshot, it->second) &&
                          !InFlightFor(snapshot, it->second);
     it = settled ? refusals.erase(it) : std::next(it);

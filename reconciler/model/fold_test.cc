@@ -160,16 +160,26 @@ TEST_F(FoldTest, AnAnswerDuringAListOutlivesTheListsOlderState) {
   EXPECT_NE(Find("made"), nullptr);
 }
 
-TEST_F(FoldTest, AKindThatIsServedNoMoreLosesItsContentAndItsUnits) {
-  See(v1::ObjectEvent::ADDED, Claim("x", "u", "100", "a"));
+TEST_F(FoldTest, AKindThatWasListedKeepsItsContentUntilAListSaysOtherwise) {
   Begin(Kind::kGpuClaim);
   See(v1::ObjectEvent::LISTED, Claim("x", "u", "100", "a"));
   End(Kind::kGpuClaim);
-  EXPECT_EQ(Serve(Kind::kGpuClaim, false), Change::kMatters);
   EXPECT_EQ(Serve(Kind::kGpuClaim, false), Change::kNone);
+  EXPECT_NE(Find("x"), nullptr);
+  Begin(Kind::kGpuClaim);
+  End(Kind::kGpuClaim);
   EXPECT_EQ(Find("x"), nullptr);
   EXPECT_EQ(snapshot_.claim_columns.units[0], 0);
   EXPECT_EQ(snapshot_.claim_columns.phase[0], Phase::kPending);
+}
+
+TEST_F(FoldTest, BeforeItsFirstListAKindIsServedOrNotAsRecordsSay) {
+  EXPECT_FALSE(snapshot_.Serves(Kind::kSchedulingClass));
+  EXPECT_EQ(Serve(Kind::kSchedulingClass, true), Change::kMatters);
+  EXPECT_TRUE(snapshot_.Serves(Kind::kSchedulingClass));
+  EXPECT_EQ(Serve(Kind::kSchedulingClass, true), Change::kNone);
+  EXPECT_EQ(Serve(Kind::kSchedulingClass, false), Change::kMatters);
+  EXPECT_FALSE(snapshot_.Serves(Kind::kSchedulingClass));
 }
 
 TEST_F(FoldTest, AMalformedBoundClaimHoldsSixtyFourUnits) {

@@ -262,7 +262,10 @@ void SettleKubelet(const KubeletRefusal& refusal, Plan& plan) {
   }
   if (set.has_value() && !plan.IsOpen(*set)) return;
   const RejectedNode* there = FindEntry(*memory, refusal.pod_uid);
+  // A pod is judged once: an entry that has lapsed is not written anew.
+  const bool lapsed = there == nullptr && refusal.recorded;
   const bool wrote =
+      !lapsed &&
       Record(key, *memory, MembersOf(refusal, plan),
              there != nullptr ? *there
                               : Entry(refusal.node_name, refusal.pod_uid,

@@ -5,6 +5,7 @@
 #include "reconciler/model/choice.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/filter.h"
+#include "reconciler/model/start_problems.h"
 #include "reconciler/model/steps.h"
 
 namespace gpubinder {
@@ -29,11 +30,16 @@ Shape ShapeOf(const ClaimSet& set, const Plan& plan) {
   return shape;
 }
 
-// Whether G looks at the set in this pass, so that it gathers it or not.
+// Whether G will judge the set in this pass, so that it gathers it or not: a
+// start that is stopped by something else judges no node.
 bool IsLeftToStart(const ClaimSet& set, const Plan& plan) {
-  return set.waits_at_gate() &&
-         plan.snapshot().vmis()[*set.vmi].claims.present &&
-         !plan.snapshot().vmis()[*set.vmi].meta.deleting.has_value();
+  if (!set.waits_at_gate()) return false;
+  const Snapshot& snapshot = plan.snapshot();
+  const VirtualMachineInstance& vmi = snapshot.vmis()[*set.vmi];
+  const Demand demand = MakeDemand(set, snapshot, plan.books(), plan.now());
+  return vmi.claims.present && !vmi.meta.deleting.has_value() &&
+         ForeignGate(*demand.pod) == nullptr &&
+         StartProblems(set, demand, plan).empty();
 }
 
 void LoseAll(size_t index, Choice choice, Plan& plan) {

@@ -77,8 +77,15 @@ std::optional<Verdict> FinalVerdict(size_t index, const Plan& plan) {
   const bool pending = Any(set, Phase::kPending, plan);
   const bool wants = lost || pending || set.waits_at_gate();
   if (wants && !plan.config().enabled) return Disabled();
+  std::vector<v1::ReasonDetail> problems = set.problems;
+  problems.insert(problems.end(), set.start_problems.begin(),
+                  set.start_problems.end());
   if (state.verdict.has_value()) {
     Verdict verdict = *state.verdict;
+    // NoNodeFits is the last of several reasons.
+    if (verdict.reason == v1::NO_NODE_FITS && !problems.empty()) {
+      return Misconfigured(std::move(problems));
+    }
     // A Lost set that nothing gates keeps the reason of its loss.
     if (verdict.reason == v1::NO_NODE_FITS && lost && !state.acted &&
         !set.waits_at_gate()) {
@@ -86,9 +93,6 @@ std::optional<Verdict> FinalVerdict(size_t index, const Plan& plan) {
     }
     return verdict;
   }
-  std::vector<v1::ReasonDetail> problems = set.problems;
-  problems.insert(problems.end(), set.start_problems.begin(),
-                  set.start_problems.end());
   if (!problems.empty()) return Misconfigured(std::move(problems));
   if (lost) return Verdict{.reason = LossReason(set, plan)};
   // A part of it was placed, or no step may place it: its VMI is being deleted,
@@ -98,6 +102,8 @@ std::optional<Verdict> FinalVerdict(size_t index, const Plan& plan) {
   if (!node.has_value()) return std::nullopt;  // split, or no members
   Verdict verdict{.reason = v1::PLACED,
                   .node = plan.snapshot().names.Text(*node)};
+  // Made whole by the repair; whether it starts the next pass says.
+  if (set.waits_at_gate() && state.acted) return std::nullopt;
   // Pinned to a cordoned node it waits there until the cordon goes.
   const GpuClaimSet* memory = plan.Memory(set);
   if (memory != nullptr && memory->reason == "PlacedOnCordonedNode" &&

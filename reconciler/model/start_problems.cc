@@ -1,0 +1,69 @@
+#include "reconciler/model/start_problems.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace gpubinder {
+namespace {
+
+v1::ReasonDetail Detail(v1::Reason reason, std::string text) {
+  v1::ReasonDetail detail;
+  detail.set_reason(reason);
+  detail.set_text(std::move(text));
+  return detail;
+}
+
+bool IsTerminating(const std::string& name_space, const Plan& plan) {
+  const Namespace* found = plan.snapshot().namespaces().Find("", name_space);
+  return found != nullptr &&
+         (found->terminating || found->meta.deleting.has_value());
+}
+
+}  // namespace
+
+std::vector<v1::ReasonDetail> StartProblems(const ClaimSet& set,
+                                            const Demand& demand,
+                                            const Plan& plan) {
+  std::vector<v1::ReasonDetail> problems = set.problems;
+  problems.insert(problems.end(), set.start_problems.begin(),
+                  set.start_problems.end());
+  const Pod& pod = *demand.pod;
+  if (!pod.meta.problems.empty()) {
+    problems.push_back(MalformedDetail(Kind::kPod, pod.meta));
+  }
+  // These stop orders and new template claims, not the start of a set that is
+  // booked.
+  const bool orders =
+      !set.missing.empty() ||
+      std::any_of(set.members.begin(), set.members.end(),
+                  [&](Row row) { return plan.phase(row) == Phase::kPending; });
+  if (orders) {
+    problems.insert(problems.end(), set.order_problems.begin(),
+                    set.order_problems.end());
+  }
+  for (const Demand::Need& need : demand.needs) {
+    if (need.pod_units >= need.units) continue;
+    problems.push_back(
+        Detail(v1::INVALID_CLAIMS,
+               absl::StrCat("pod ", pod.meta.name, " asks for ", need.pod_units,
+                            " of ", plan.snapshot().names.Text(need.resource),
+                            ", its claims order ", need.units)));
+  }
+  auto refused = plan.snapshot().refused_pins.find(pod.meta.uid);
+  if (refused != plan.snapshot().refused_pins.end() &&
+      refused->second.resource_version == pod.meta.resource_version) {
+    problems.push_back(
+        Detail(v1::START_REFUSED_BY_API, refused->second.message));
+  }
+  if (IsTerminating(set.name_space, plan)) {
+    problems.push_back(Detail(
+        v1::START_REFUSED_BY_API,
+        absl::StrCat("namespace ", set.name_space, " is being deleted")));
+  }
+  return problems;
+}
+
+}  // namespace gpubinder
