@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "k8s/effect_codec.h"
 #include "nlohmann/json.hpp"
 #include "reconciler/model/budget.h"
 #include "reconciler/model/capacity.h"
@@ -16,6 +15,7 @@
 #include "reconciler/model/explanation.h"
 #include "reconciler/model/launcher.h"
 #include "reconciler/model/reason.h"
+#include "tools/effect_row.h"
 #include "tools/json_yaml.h"
 #include "tools/malformed.h"
 #include "tools/yaml_scalar.h"
@@ -326,15 +326,9 @@ class PlanDocument::Rows {
 
   void Effects(Visit visit) const {
     for (const PlannedEffect& planned : run_.effects) {
-      const v1::Target& target = planned.effect.target();
-      visit({{"pass", planned.pass},
-             {"kind", std::string(EffectKindName(planned.effect))},
-             {"target",
-              {{"kind", target.kind()},
-               {"namespace", TextOrNull(target.namespace_())},
-               {"name", target.name()},
-               {"uid", TextOrNull(target.uid())}}},
-             {"fields", Json::parse(EffectFieldsJson(planned.effect))}});
+      Json row = {{"pass", planned.pass}};
+      row.update(EffectRow(planned.effect));
+      visit(row);
     }
   }
 
