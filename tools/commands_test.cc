@@ -165,8 +165,8 @@ struct BadInput {
   std::string in, want;
 };
 
-TEST(ErrorTest, EachIsOneClearLineAndExitCode2) {
-  const std::vector<BadInput> cases = {
+std::vector<BadInput> BadInputs() {
+  return {
       {{"plann"},
        "",
        "gpubinder: unknown command \"plann\", did you mean plan"},
@@ -219,7 +219,10 @@ TEST(ErrorTest, EachIsOneClearLineAndExitCode2) {
        "{}",
        "gpubinder admit: no AdmissionReview among the objects"},
   };
-  for (const BadInput& bad : cases) {
+}
+
+TEST(ErrorTest, EachIsOneClearLineAndExitCode2) {
+  for (const BadInput& bad : BadInputs()) {
     const Ended ended = Call(bad.args, bad.in);
     EXPECT_EQ(ended.code, 2) << bad.want;
     EXPECT_EQ(ended.err, bad.want + "\n");

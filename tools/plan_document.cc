@@ -18,6 +18,7 @@
 #include "tools/effect_row.h"
 #include "tools/json_yaml.h"
 #include "tools/malformed.h"
+#include "tools/reason_row.h"
 #include "tools/yaml_scalar.h"
 
 namespace gpubinder {
@@ -31,40 +32,6 @@ Json TextOrNull(absl::string_view text) {
 
 Json Time(absl::Time time) {
   return absl::FormatTime("%Y-%m-%d%ET%H:%M:%SZ", time, absl::UTCTimeZone());
-}
-
-Json ReasonRow(const v1::ReasonDetail& detail) {
-  Json row = {{"reason", std::string(ReasonName(detail.reason()))}};
-  const auto add = [&row](const char* name, const std::string& text) {
-    if (!text.empty()) row[name] = text;
-  };
-  add("resource", detail.resource());
-  add("taint", detail.taint());
-  add("class", detail.class_name());
-  add("claim", detail.claim());
-  add("volume", detail.volume());
-  add("object", detail.object());
-  add("field", detail.field());
-  add("text", detail.text());
-  switch (detail.reason()) {
-    case v1::INSUFFICIENT_UNITS:
-      row["wanted"] = detail.wanted();
-      row["free"] = detail.free();
-      row["allocatable"] = detail.allocatable();
-      row["booked"] = detail.booked();
-      row["raw"] = detail.raw();
-      break;
-    case v1::RESOURCE_NOT_SERVED:
-    case v1::MALFORMED_QUANTITY:
-      row["wanted"] = detail.wanted();
-      break;
-    case v1::REJECTED_BY_NODE:
-      row["until"] = Time(absl::FromUnixSeconds(detail.until_unix_seconds()));
-      break;
-    default:
-      break;
-  }
-  return row;
 }
 
 Json ReasonRows(const NodeGroup& group) {

@@ -97,7 +97,9 @@ class RandomObjects {
         R"({"apiVersion":"kubevirt.io/v1","kind":"VirtualMachineInstance",
             "metadata":{"name":"vm-$0","namespace":"$1","uid":"vmi-$0",
               "annotations":{"gpu.cozystack.io/claims":
-                "[{\"claimName\":\"claim-$2\"},{\"claimTemplate\":{\"className\":\"class-$3\",\"count\":$4}}]"}},
+                "[{\"claimName\":\"claim-$2\"},)"
+        R"({\"claimTemplate\":{\"className\":\"class-$3\",)"
+        R"(\"count\":$4}}]"}},
             "spec":{},
             "status":{"phase":"Scheduling","activePods":{"pod-$0":""}}})",
         i, tenant, Below(22), of, 1 + Below(3)));
