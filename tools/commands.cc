@@ -47,6 +47,7 @@ const std::vector<Command>& CommandTable() {
       {"sandbox", "a cluster in this process, with the controller in it",
        RunSandbox},
       {"plan", "decide on objects from files, without a cluster", RunPlan},
+      {"admit", "answer an AdmissionReview from a file", RunAdmit},
       {"explain", "ask a running controller why", RunExplain},
       {"replay", "run the passes of a journal again and compare", RunReplay},
       {"manifests", "print what has to be installed", RunManifests},

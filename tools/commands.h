@@ -20,6 +20,7 @@ using Args = absl::Span<const char* const>;
 int RunExplain(Args args, const Console& console);
 int RunManifests(Args args, const Console& console);
 int RunPlan(Args args, const Console& console);
+int RunAdmit(Args args, const Console& console);
 int RunReplay(Args args, const Console& console);
 int RunRun(Args args, const Console& console);
 int RunSandbox(Args args, const Console& console);

@@ -167,7 +167,6 @@ TEST(InputTest, ErrorsNameThePlaceTheObjectAndTheField) {
       {"{\"a\": [1, }",
        "in, document 1: the JSON does not end, or is nested deeper than 1000 "
        "levels"},
-      {"{kind: Pod",
       {"{\"a\": 1} x",
        "in, document 2: found what is no JSON object after the one before"},
       {"{\"a\": [1}",

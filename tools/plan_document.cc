@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "k8s/effect_codec.h"
 #include "nlohmann/json.hpp"
 #include "reconciler/model/budget.h"
 #include "reconciler/model/capacity.h"
@@ -16,8 +15,10 @@
 #include "reconciler/model/explanation.h"
 #include "reconciler/model/launcher.h"
 #include "reconciler/model/reason.h"
+#include "tools/effect_row.h"
 #include "tools/json_yaml.h"
 #include "tools/malformed.h"
+#include "tools/reason_row.h"
 #include "tools/yaml_scalar.h"
 
 namespace gpubinder {
@@ -31,40 +32,6 @@ Json TextOrNull(absl::string_view text) {
 
 Json Time(absl::Time time) {
   return absl::FormatTime("%Y-%m-%d%ET%H:%M:%SZ", time, absl::UTCTimeZone());
-}
-
-Json ReasonRow(const v1::ReasonDetail& detail) {
-  Json row = {{"reason", std::string(ReasonName(detail.reason()))}};
-  const auto add = [&row](const char* name, const std::string& text) {
-    if (!text.empty()) row[name] = text;
-  };
-  add("resource", detail.resource());
-  add("taint", detail.taint());
-  add("class", detail.class_name());
-  add("claim", detail.claim());
-  add("volume", detail.volume());
-  add("object", detail.object());
-  add("field", detail.field());
-  add("text", detail.text());
-  switch (detail.reason()) {
-    case v1::INSUFFICIENT_UNITS:
-      row["wanted"] = detail.wanted();
-      row["free"] = detail.free();
-      row["allocatable"] = detail.allocatable();
-      row["booked"] = detail.booked();
-      row["raw"] = detail.raw();
-      break;
-    case v1::RESOURCE_NOT_SERVED:
-    case v1::MALFORMED_QUANTITY:
-      row["wanted"] = detail.wanted();
-      break;
-    case v1::REJECTED_BY_NODE:
-      row["until"] = Time(absl::FromUnixSeconds(detail.until_unix_seconds()));
-      break;
-    default:
-      break;
-  }
-  return row;
 }
 
 Json ReasonRows(const NodeGroup& group) {
@@ -326,15 +293,9 @@ class PlanDocument::Rows {
 
   void Effects(Visit visit) const {
     for (const PlannedEffect& planned : run_.effects) {
-      const v1::Target& target = planned.effect.target();
-      visit({{"pass", planned.pass},
-             {"kind", std::string(EffectKindName(planned.effect))},
-             {"target",
-              {{"kind", target.kind()},
-               {"namespace", TextOrNull(target.namespace_())},
-               {"name", target.name()},
-               {"uid", TextOrNull(target.uid())}}},
-             {"fields", Json::parse(EffectFieldsJson(planned.effect))}});
+      Json row = {{"pass", planned.pass}};
+      row.update(EffectRow(planned.effect));
+      visit(row);
     }
   }
 

@@ -176,21 +176,19 @@ TEST_F(PlannedClusterTest, ADeletedObjectWaitsForItsFinalizers) {
 }
 
 TEST_F(PlannedClusterTest, WhatOnlyGoneObjectsOwnIsDeletedToo) {
-  ASSERT_TRUE(Load(absl::StrCat(kTwo, R"(
----
-apiVersion: gpu.cozystack.io/v1alpha1
-kind: GPUClaim
-metadata: {name: child, uid: u-child, ownerReferences: [{uid: u-free, kind: GPUClaim, name: free}]}
----
-apiVersion: gpu.cozystack.io/v1alpha1
-kind: GPUClaim
-metadata: {name: grandchild, finalizers: [f], ownerReferences: [{uid: u-child, kind: GPUClaim, name: child}]}
----
-apiVersion: gpu.cozystack.io/v1alpha1
-kind: GPUClaim
-metadata: {name: shared, ownerReferences: [{uid: u-free, kind: GPUClaim, name: free}, {uid: u-kept, kind: GPUClaim, name: kept}]}
-)"))
-                  .ok());
+  const auto owned = [](const char* name, const char* more,
+                        const char* owners) {
+    return absl::StrCat(
+        "---\n{apiVersion: gpu.cozystack.io/v1alpha1, kind: GPUClaim, "
+        "metadata: {name: ",
+        name, ", ", more, " ownerReferences: [", owners, "]}}\n");
+  };
+  ASSERT_TRUE(
+      Load(absl::StrCat(
+               kTwo, owned("child", "uid: u-child,", "{uid: u-free}"),
+               owned("grandchild", "finalizers: [f],", "{uid: u-child}"),
+               owned("shared", "", "{uid: u-free}, {uid: u-kept}")))
+          .ok());
   EXPECT_EQ(Delete("free", "{}"),
             "DELETED free\nDELETED child\nMODIFIED grandchild deleting\n");
   EXPECT_EQ(Claim("shared").meta.name, "shared");

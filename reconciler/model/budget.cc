@@ -29,8 +29,7 @@ bool IsGpuKey(absl::string_view key, const Keys& governed) {
 }
 
 // The key that a decoding problem of spec.hard is about; empty: another field.
-std::string KeyOfProblem(const FieldProblem& problem,
-                         const Keys& governed) {
+std::string KeyOfProblem(const FieldProblem& problem, const Keys& governed) {
   absl::string_view key = problem.field;
   const bool in_brackets = absl::ConsumePrefix(&key, "spec.hard[\"") &&
                            absl::ConsumeSuffix(&key, "\"]");
