@@ -94,7 +94,7 @@ TEST_P(GoldenPlanTest, SaysWhatTheDocumentationSays) {
 
 INSTANTIATE_TEST_SUITE_P(Plans, GoldenPlanTest,
                          testing::Values("order", "gated_fits", "gated_waits",
-                                         "malformed"));
+                                         "malformed", "deleted"));
 
 TEST(PlanTest, AnInputThatNeedsNoChangeIsSettledInOnePass) {
   const Ended ended =

@@ -193,8 +193,7 @@ TEST(InputTest, TenMegabytesOfGarbageAreRefusedWithOneMessage) {
   while (keys.size() < kSize) keys += "a: &a {b: *a}\n";
   for (const std::string& text :
        {noise, dashes, keys, std::string(kSize, 'a'), std::string(kSize, '['),
-        std::string(kSize, '{'), std::string(kSize, '"'),
-        std::string(kSize, ':'), std::string(kSize, '?')}) {
+        std::string(kSize, '{')}) {
     const std::string error = Text(text);
     EXPECT_EQ(error.substr(0, 2), "in") << error.substr(0, 200);
     EXPECT_LT(error.size(), 300u);

@@ -190,7 +190,7 @@ class PlanDocument::Rows {
   Json SetRow(const ClaimSet& set) const {
     const PlannedVerdict verdict = Verdict(set);
     Json members = Json::array();
-    for (const Row row : set.members) {
+    for (const Row row : MembersOf(set)) {
       members.push_back(snapshot_.claims()[row].meta.name);
     }
     return {{"namespace", set.name_space},
@@ -244,10 +244,15 @@ class PlanDocument::Rows {
   }
 
  private:
+  // A claim that is being deleted leaves its VM's set, but not its own row.
+  static const std::vector<Row>& MembersOf(const ClaimSet& set) {
+    return set.of_vm || !set.members.empty() ? set.members : set.leaving;
+  }
+
   // Where the whole set stands; empty: nowhere, or on several nodes.
   std::string NodeOf(const ClaimSet& set) const {
     std::string node;
-    for (const Row row : set.members) {
+    for (const Row row : MembersOf(set)) {
       const std::string& own =
           snapshot_.names.Text(snapshot_.claim_columns.node[row]);
       if (own.empty() || (!node.empty() && node != own)) return "";

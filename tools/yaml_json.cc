@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "tools/yaml_scalar.h"
+#include "yaml-cpp/depthguard.h"
 #include "yaml-cpp/eventhandler.h"
 #include "yaml-cpp/exceptions.h"
 #include "yaml-cpp/parser.h"
@@ -287,6 +288,8 @@ absl::StatusOr<std::vector<YamlDocument>> YamlToJson(absl::string_view text,
       documents.push_back({.number = number});
       Write(*root, &documents.back().json);
     }
+  } catch (const YAML::DeepRecursion& error) {
+    return ErrorAt(number, error.mark, "nested too deep");
   } catch (const YAML::Exception& error) {
     return ErrorAt(number, error.mark, error.msg);
   } catch (const std::exception& error) {

@@ -140,7 +140,7 @@ TEST(YamlJsonTest, DepthIsBounded) {
   EXPECT_EQ(Json(std::string(100000, '[')).substr(0, 11), "document 1,");
   std::string lists;
   for (int i = 0; i < 100000; ++i) lists += "- ";
-  EXPECT_EQ(Json(lists).substr(0, 11), "document 1,");
+  EXPECT_TRUE(Json(lists).ends_with("nested too deep")) << Json(lists);
   // Each alias adds a level, however flat the text is.
   std::string chain = "- &a0 x\n";
   for (int i = 1; i < 2000; ++i) {
