@@ -52,7 +52,11 @@ TEST_F(LifeStories, AClaimDeletedUnderARunningMachineStaysUntilItStops) {
   Create(Kind::kGpuClaim, ClaimObject("web-gpu", "h100", 1));
   Create(Kind::kVirtualMachine,
          MachineObject("web", "Always", Held("web-gpu")));
-  ASSERT_TRUE(Await([&] { return RunsOn("web", "a"); }));
+  ASSERT_TRUE(Await([&] {
+    return RunsOn("web", "a") && HasText(At(Get(Kind::kGpuClaim, "web-gpu"),
+                                            {"metadata", "finalizers"}),
+                                         "gpu.cozystack.io/claim-protection");
+  }));
   Delete(Kind::kGpuClaim, "web-gpu");
   ASSERT_TRUE(AwaitQuiet());
   const Json claim = Get(Kind::kGpuClaim, "web-gpu");

@@ -1,0 +1,210 @@
+// The real `gpubinder run` against the embedded server over HTTP, killed with
+// SIGKILL at random revisions of the server and started again on its journal.
+//
+//   GPUBINDER_TEST_SEED=N   the moments
+//   GPUBINDER_TEST_KILLS=N  how many (default 50)
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <random>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "k8s/embedded/embedded_server.h"
+#include "k8s/embedded/json_value.h"
+#include "k8s/kinds.h"
+#include "nlohmann/json.hpp"
+#include "tools/stories/burst.h"
+#include "tools/stories/child_process.h"
+#include "tools/stories/objects.h"
+#include "tools/stories/server_invariants.h"
+
+namespace gpubinder {
+namespace {
+
+// A restart finds its own identity in the Lease and waits only as long as one
+// of its requests may take: --request-timeout.
+constexpr char kRequestTimeout[] = "1s";
+constexpr absl::Duration kLeadsWithin = absl::Seconds(2);
+// Revisions of the server between a start and its kill, at most.
+constexpr uint64_t kMostRevisions = 70;
+// When nothing is left to do, revisions no longer come.
+constexpr absl::Duration kMostWait = absl::Seconds(4);
+constexpr absl::Duration kLimit = absl::Minutes(2);
+
+uint64_t NumberFrom(const char* name, uint64_t otherwise) {
+  const char* given = std::getenv(name);
+  uint64_t number = 0;
+  return given != nullptr && absl::SimpleAtoi(given, &number) ? number
+                                                              : otherwise;
+}
+
+// A server with the burst on it, and binders on one journal, one at a time.
+class BurstRun {
+ public:
+  BurstRun() : server_({.admission = GateLaunchers}) {
+    server_.ObserveRevisions([this](const StoreEvent& e) { See(e); });
+    client_ = server_.NewClient("system:admin", {});
+    CreateBurst(*client_);
+    EXPECT_TRUE(server_.RunUntilIdle());
+    EXPECT_TRUE(server_.ListenHttp(0).ok());
+    server_.StartStandIns(absl::Milliseconds(200));
+    kubeconfig_ = WriteKubeconfig(folder_.path(), server_.port());
+  }
+
+  std::unique_ptr<ChildProcess> Start() {
+    return std::make_unique<ChildProcess>(ChildOptions{
+        {GpubinderPath(), "run", "--journal", journal(), "--kubeconfig",
+         kubeconfig_, "--pod-name", "gpubinder-0", "--grpc-address", "",
+         "--request-timeout", kRequestTimeout},
+        {}});
+  }
+  // Until so many revisions have come since `from`, or the limit is over.
+  bool AwaitRevisions(uint64_t from, uint64_t count, absl::Duration limit) {
+    absl::MutexLock lock(&mutex_);
+    const auto came = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+      return revision_ >= from + count;
+    };
+    return mutex_.AwaitWithTimeout(absl::Condition(&came), limit);
+  }
+  uint64_t revision() const {
+    absl::MutexLock lock(&mutex_);
+    return revision_;
+  }
+  // Until all is as it stays, and nothing but the Lease is written.
+  bool AwaitEnd() {
+    const absl::Time end = absl::Now() + kLimit;
+    absl::MutexLock lock(&mutex_);
+    while (absl::Now() < end) {
+      const uint64_t seen = writes_;
+      const auto more = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+        return writes_ != seen;
+      };
+      if (bound_.size() == kBurstBound && running_.size() == kBurstMachines &&
+          !mutex_.AwaitWithTimeout(absl::Condition(&more), absl::Seconds(1))) {
+        return true;
+      }
+      mutex_.AwaitWithDeadline(absl::Condition(&more), end);
+    }
+    return false;
+  }
+
+  std::map<std::string, std::string> Placements() {
+    const auto list =
+        client_->List(ResourcePathOf(Kind::kGpuClaim), {.limit = 0});
+    EXPECT_TRUE(list.ok()) << list.status();
+    const Json parsed = *ParseJson(*list);
+    return PlacementsOf(Member(parsed, "items"));
+  }
+  void ExpectNothingBroken() {
+    EXPECT_EQ(absl::StrJoin(invariants_.Broken(), "\n"), "");
+    EXPECT_EQ(absl::StrJoin(invariants_.BrokenAtTheEnd(), "\n"), "");
+  }
+  void ExpectReplaysEqual() {
+    const ChildEnd end = RunChild({{GpubinderPath(), "replay", journal()}, {}});
+    EXPECT_EQ(end.code, 0);
+    EXPECT_THAT(end.output, testing::HasSubstr("all equal"));
+    std::cout << end.output;
+  }
+
+ private:
+  std::string journal() const { return folder_.path() + "/journal"; }
+
+  void See(const StoreEvent& event) {
+    invariants_.See(event);
+    absl::MutexLock lock(&mutex_);
+    revision_ = event.revision;
+    const std::string name = event.key.name;
+    if (event.key.resource != "leases.coordination.k8s.io") ++writes_;
+    if (event.key.resource == "gpuclaims.gpu.cozystack.io" &&
+        TextAt(*event.object, {"status", "phase"}) == "Bound") {
+      bound_.insert(name);
+    }
+    if (event.key.resource == "virtualmachineinstances.kubevirt.io" &&
+        TextAt(*event.object, {"status", "phase"}) == "Running") {
+      running_.insert(name);
+    }
+  }
+
+  TestFolder folder_;
+  std::string kubeconfig_;
+  ServerInvariants invariants_;
+  mutable absl::Mutex mutex_;
+  uint64_t revision_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t writes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::set<std::string> bound_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> running_ ABSL_GUARDED_BY(mutex_);
+  EmbeddedServer server_;
+  std::unique_ptr<ApiClient> client_;
+};
+
+constexpr char kLeading[] = "leading, epoch";
+
+// To the settled end with a binder that nobody kills, which then ends in
+// order.
+void RunToTheEnd(BurstRun& run) {
+  const std::unique_ptr<ChildProcess> binder = run.Start();
+  EXPECT_TRUE(run.AwaitEnd()) << binder->output();
+  binder->Signal(SIGTERM);
+  const ChildEnd end = binder->AwaitEnd(absl::Seconds(30));
+  EXPECT_EQ(end.code, 0) << end.output;
+  run.ExpectNothingBroken();
+  run.ExpectReplaysEqual();
+  EXPECT_THAT(run.Placements(), testing::ContainerEq(BurstPlacements()));
+}
+
+TEST(KillTest, UndisturbedEveryClaimGetsItsNode) {
+  EXPECT_EQ(BurstPlacements().size(), kBurstBound);
+  BurstRun run;
+  const absl::Time start = absl::Now();
+  RunToTheEnd(run);
+  std::cout << "undisturbed: " << absl::Now() - start << "\n";
+}
+
+TEST(KillTest, KilledAtAnyMomentItEndsWithTheSamePlacements) {
+  const uint64_t seed =
+      NumberFrom("GPUBINDER_TEST_SEED", std::random_device()());
+  const uint64_t kills = NumberFrom("GPUBINDER_TEST_KILLS", 50);
+  std::cout << "seed " << seed << " (GPUBINDER_TEST_SEED)\n";
+  std::mt19937_64 random(seed);
+  BurstRun run;
+  std::vector<absl::Duration> leads_after;
+  uint64_t before_leading = 0, late = 0;
+  for (uint64_t i = 0; i < kills; ++i) {
+    const uint64_t from = run.revision();
+    const uint64_t count =
+        std::uniform_int_distribution<uint64_t>(1, kMostRevisions)(random);
+    const std::unique_ptr<ChildProcess> binder = run.Start();
+    if (!run.AwaitRevisions(from, count, kMostWait)) ++late;
+    binder->Signal(SIGKILL);
+    const ChildEnd end = binder->AwaitEnd(absl::Seconds(30));
+    ASSERT_EQ(end.signal, SIGKILL) << end.output;
+    const auto led = binder->AwaitLine(kLeading, absl::ZeroDuration());
+    if (!led.has_value()) {
+      ++before_leading;
+      EXPECT_LT(absl::Now() - binder->started(), kMostWait) << end.output;
+      continue;
+    }
+    // The first start finds no Lease at all.
+    if (i > 0) leads_after.push_back(*led - binder->started());
+  }
+  RunToTheEnd(run);
+  std::sort(leads_after.begin(), leads_after.end());
+  ASSERT_FALSE(leads_after.empty());
+  std::cout << kills << " kills, " << before_leading << " before it led, "
+            << late << " when nothing was left to do; leads again after "
+            << leads_after.front() << " / "
+            << leads_after[leads_after.size() / 2] << " / "
+            << leads_after.back() << " (least, median, most)\n";
+  EXPECT_LT(leads_after.back(), kLeadsWithin);
+}
+
+}  // namespace
+}  // namespace gpubinder
