@@ -174,7 +174,9 @@ void LeaseElection::Write(absl::Duration now) {
     if (holding_ && (has_led_ || noted_epoch_ < state_.epoch)) {
       epoch = state_.epoch;
     }
-    unsettled = !state_.leading && lead_wait_ > absl::ZeroDuration();
+    // Who is killed while it waits for its own last requests finds itself in
+    // the Lease again, and waits for them again: there is nothing to hand on.
+    unsettled = !state_.leading && lead_wait_ > config_.request_timeout;
   }
   wrote_at_ = now;
   absl::StatusOr<Lease> lease = Put({.name_space = config_.name_space,
@@ -308,11 +310,13 @@ absl::Status LeaseElection::ReleaseStep() {
     due_ = Due::kWrite;
     return absl::OkStatus();
   }
+  // Whoever takes it has another identity, and does not wait by itself.
+  const bool waited = !has_led_ && lead_wait_ > absl::ZeroDuration();
   absl::StatusOr<Lease> lease = Put({.name_space = config_.name_space,
                                      .duration = absl::Seconds(1),
                                      .at = clocks_.wall(),
                                      .epoch = State().epoch,
-                                     .unsettled = lease_->unsettled});
+                                     .unsettled = lease_->unsettled || waited});
   due_ = Due::kRead;
   if (!lease.ok()) return lease.status();
   Observe(*std::move(lease));

@@ -65,6 +65,31 @@ TEST_F(ElectionTest, RestartBeforeItLedWaitsAnew) {
   EXPECT_TRUE(again->leading());
 }
 
+TEST_F(ElectionTest, KilledAgainAndAgainBeforeItLedItWaitsNoLonger) {
+  LeaveLease();
+  for (int i = 0; i < 3; ++i) {
+    auto a = Start("old_1");
+    a->RunUntil(boot_ + absl::Seconds(4));
+    EXPECT_EQ(Holder(), "old_1");
+    EXPECT_FALSE(a->leading());
+  }
+  auto a = Start("old_1");
+  a->RunUntil(boot_ + absl::Seconds(5));
+  EXPECT_TRUE(a->leading()) << "one request timeout";
+}
+
+TEST_F(ElectionTest, WhoReleasesWhileItWaitsForItsRequestsHandsAWaitOn) {
+  LeaveLease();
+  auto a = Start("old_1");
+  a->RunUntil(t0_ + absl::Seconds(1));
+  ASSERT_TRUE(a->election.Release().ok());
+  auto b = Start("b_2");
+  b->RunUntil(t0_ + absl::Seconds(6) - absl::Milliseconds(1));
+  EXPECT_EQ(Holder(), "b_2");
+  EXPECT_FALSE(b->leading())
+      << "requests of old_1's last term may be under way";
+}
+
 TEST_F(ElectionTest, ObjectsEpochAboveTheLeasesWins) {
   LeaveLease();
   auto b = Start("b_2");
