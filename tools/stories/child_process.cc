@@ -91,6 +91,7 @@ void ChildProcess::Read() {
     if (got <= 0) {
       if (!rest.empty()) lines_.push_back({rest, now});
       ended_ = true;
+      ended_at_ = now;
       return;
     }
     rest.append(buffer.data(), got);
@@ -146,9 +147,15 @@ ChildEnd ChildProcess::AwaitEnd(absl::Duration limit) {
   {
     absl::MutexLock lock(&mutex_);
     mutex_.Await(absl::Condition(&ended_));
+    end.at = ended_at_;
   }
   end.output = output();
   return end;
+}
+
+bool ChildProcess::IsOver() const {
+  absl::MutexLock lock(&mutex_);
+  return ended_;
 }
 
 std::string ChildProcess::output() const {

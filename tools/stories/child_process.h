@@ -30,6 +30,7 @@ struct ChildEnd {
   int code = -1;  // -1: killed by `signal`
   int signal = 0;
   std::string output;  // standard output and error
+  absl::Time at;       // when that ended
 };
 
 class ChildProcess {
@@ -52,6 +53,8 @@ class ChildProcess {
   // Its end; a test that waits longer than `limit` kills it.
   ChildEnd AwaitEnd(absl::Duration limit);
   std::string output() const;
+  // Whether its output has ended.
+  bool IsOver() const;
 
  private:
   struct Line {
@@ -69,6 +72,7 @@ class ChildProcess {
   mutable absl::Mutex mutex_;
   std::vector<Line> lines_ ABSL_GUARDED_BY(mutex_);
   bool ended_ ABSL_GUARDED_BY(mutex_) = false;  // of the output
+  absl::Time ended_at_ ABSL_GUARDED_BY(mutex_);
   bool reaped_ = false;
 };
 

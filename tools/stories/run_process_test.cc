@@ -1,0 +1,91 @@
+// `gpubinder run` where it cannot run: each time one clear message and an exit
+// code that says whose fault it is.
+
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "journal/journal.h"
+#include "tools/stories/child_process.h"
+
+namespace gpubinder {
+namespace {
+
+using testing::HasSubstr;
+
+class RunProcessTest : public testing::Test {
+ protected:
+  // With a kubeconfig for a server that is not there.
+  std::vector<std::string> Arguments() {
+    return {GpubinderPath(),  "run",
+            "--journal",      journal(),
+            "--kubeconfig",   WriteKubeconfig(folder_.path(), 1),
+            "--grpc-address", ""};
+  }
+  ChildEnd RunWith(std::vector<std::string> more) {
+    std::vector<std::string> arguments = Arguments();
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return RunChild({arguments, {}});
+  }
+  std::string File(const std::string& name, const std::string& text) {
+    const std::string path = absl::StrCat(folder_.path(), "/", name);
+    std::ofstream(path) << text;
+    return path;
+  }
+  std::string journal() const { return folder_.path() + "/journal"; }
+
+  // One line that says all of it.
+  void ExpectSays(const ChildEnd& end, int code, const std::string& part) {
+    EXPECT_EQ(end.code, code) << end.output;
+    const std::vector<std::string> lines =
+        absl::StrSplit(end.output, '\n', absl::SkipEmpty());
+    EXPECT_EQ(lines.size(), 1u) << end.output;
+    EXPECT_THAT(end.output, HasSubstr("gpubinder run: "));
+    EXPECT_THAT(end.output, HasSubstr(part));
+  }
+
+  TestFolder folder_;
+};
+
+TEST_F(RunProcessTest, OutsideAPodItAsksForAKubeconfig) {
+  ExpectSays(RunChild({{GpubinderPath(), "run", "--journal", journal()}, {}}),
+             3, "kubeconfig");
+}
+
+TEST_F(RunProcessTest, ABrokenKubeconfigIsNamed) {
+  const std::string broken = File("broken", "clusters: [");
+  ExpectSays(RunWith({"--kubeconfig", broken}), 3, broken);
+  const std::string missing = folder_.path() + "/not-there";
+  ExpectSays(RunWith({"--kubeconfig", missing}), 3, missing);
+}
+
+TEST_F(RunProcessTest, ABadConfigurationIsRefusedWithItsField) {
+  const std::string config =
+      File("config.yaml", "enabled: true\nrejectionTTL: soon\n");
+  ExpectSays(RunWith({"--config", config}), 2, "rejectionTTL");
+  ExpectSays(RunWith({"--config", folder_.path() + "/not-there"}), 2,
+             "not-there");
+  ExpectSays(RunWith({"--request-timeout", "20s"}), 2, "requestTimeout");
+}
+
+TEST_F(RunProcessTest, AnUnknownFlagIsRefusedWithTheNearest) {
+  ExpectSays(RunWith({"--jurnal", "x"}), 2, "--journal");
+}
+
+TEST_F(RunProcessTest, AJournalThatAnotherHasIsNotTouched) {
+  const auto held = Journal::Open({.directory = journal(),
+                                   .random = [] { return uint64_t{1}; },
+                                   .clock = absl::Now});
+  ASSERT_TRUE(held.ok()) << held.status();
+  ExpectSays(RunWith({}), 3, journal());
+}
+
+TEST_F(RunProcessTest, AJournalWithoutAParentFolderIsNamed) {
+  const std::string nowhere = folder_.path() + "/no/such/folder";
+  ExpectSays(RunWith({"--journal", nowhere}), 3, nowhere);
+}
+
+}  // namespace
+}  // namespace gpubinder

@@ -1,0 +1,97 @@
+// `gpubinder sandbox` as a process, on the demo's manifests: kubectl looks at
+// it, explain answers, an interrupt ends it.
+
+#include <signal.h>
+
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tools/stories/child_process.h"
+
+namespace gpubinder {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+constexpr absl::Duration kStartLimit = absl::Minutes(2);
+
+class SandboxProcessTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    sandbox_ = std::make_unique<ChildProcess>(
+        ChildOptions{{GpubinderPath(), "sandbox", "-f", "tools/demo",
+                      "--journal", journal()},
+                     {}});
+    ASSERT_TRUE(sandbox_->AwaitLine("running until interrupted", kStartLimit)
+                    .has_value())
+        << sandbox_->output();
+    const std::string server =
+        sandbox_->RestOfLine("kubectl --server ", kStartLimit);
+    server_ = server.substr(0, server.find(' '));
+    const std::string explain =
+        sandbox_->RestOfLine("gpubinder explain --address ", kStartLimit);
+    address_ = explain.substr(0, explain.find(' '));
+  }
+
+  std::string journal() const { return folder_.path() + "/journal"; }
+  ChildEnd Kubectl(const std::string& arguments) {
+    return RunChild(
+        {{"/bin/sh", "-c",
+          absl::StrCat("exec timeout 60 kubectl --server ", server_, " ",
+                       arguments)},
+         {absl::StrCat("HOME=", folder_.path()), "KUBECONFIG=/dev/null"}});
+  }
+  ChildEnd Explain(const std::string& name) {
+    return RunChild(
+        {{GpubinderPath(), "explain", "--address", address_, name}, {}});
+  }
+  void InterruptAndReplay() {
+    sandbox_->Signal(SIGINT);
+    const ChildEnd end = sandbox_->AwaitEnd(absl::Seconds(30));
+    EXPECT_EQ(end.code, 0) << end.output;
+    const ChildEnd replay =
+        RunChild({{GpubinderPath(), "replay", journal()}, {}});
+    EXPECT_EQ(replay.code, 0) << replay.output;
+    EXPECT_THAT(replay.output, HasSubstr("all equal"));
+  }
+
+  TestFolder folder_;
+  std::unique_ptr<ChildProcess> sandbox_;
+  std::string server_, address_;
+};
+
+TEST_F(SandboxProcessTest, ExplainAnswersAndAnInterruptEndsIt) {
+  const ChildEnd web = Explain("tenant-demo/web");
+  EXPECT_EQ(web.code, 0) << web.output;
+  const ChildEnd gated = Explain("tenant-demo/gated");
+  EXPECT_EQ(gated.code, 1) << gated.output;
+  EXPECT_THAT(gated.output, HasSubstr("ForeignGate"));
+  EXPECT_THAT(gated.output, HasSubstr("example.org/hold"));
+  InterruptAndReplay();
+}
+
+TEST_F(SandboxProcessTest, KubectlShowsMachinesClaimsAndTheWarning) {
+  if (RunChild({{"/bin/sh", "-c", "command -v kubectl"}, {}}).code != 0) {
+    GTEST_SKIP() << "kubectl is not on the PATH";
+  }
+  const ChildEnd all = Kubectl("get vm,vmi,pods,gpuclaims,gpuclaimsets -A");
+  EXPECT_EQ(all.code, 0) << all.output;
+  EXPECT_THAT(
+      all.output,
+      AllOf(ContainsRegex("virtualmachine.kubevirt.io/web +.*Running"),
+            ContainsRegex("virtualmachineinstance.kubevirt.io/web "),
+            ContainsRegex("pod/virt-launcher-web-[a-z0-9]+ "),
+            ContainsRegex("gpuclaim.gpu.cozystack.io/web-gpu .*Bound"),
+            ContainsRegex("gpuclaimset.gpu.cozystack.io/gated .*ForeignGate")));
+  const ChildEnd vmi = Kubectl("describe vmi gated -n tenant-demo");
+  EXPECT_EQ(vmi.code, 0) << vmi.output;
+  EXPECT_THAT(vmi.output, ContainsRegex("Warning +ForeignGate"));
+  InterruptAndReplay();
+}
+
+}  // namespace
+}  // namespace gpubinder
