@@ -1,6 +1,7 @@
 #include "reconciler/loop.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -81,12 +82,14 @@ class Loop::Impl {
       : options_(std::move(options)),
         journal_(journal),
         effector_(std::make_unique<Effector>(
-            EffectorOptions{.request_timeout = options_.config.request_timeout,
-                            .may_write = options_.may_write,
-                            .on_outcome =
-                                [this](v1::Outcome outcome) {
-                                  inbox_.Push(std::move(outcome));
-                                }},
+            EffectorOptions{
+                .request_timeout = options_.config.request_timeout,
+                .may_write =
+                    [this] { return !failed_ && options_.may_write(); },
+                .on_outcome =
+                    [this](v1::Outcome outcome) {
+                      inbox_.Push(std::move(outcome));
+                    }},
             writes)) {}
 
   ~Impl() {
@@ -165,6 +168,7 @@ class Loop::Impl {
       }
       if (status.ok() && matters_ && awaited_.empty()) status = RunOne();
       if (!status.ok()) {
+        failed_ = true;
         inbox_.Close();
         return status;
       }
@@ -310,6 +314,8 @@ class Loop::Impl {
   std::thread thread_;
   absl::Notification ended_;
   absl::Status end_;  // once it has ended
+  // The journal is: what was decided and not sent yet is not sent any more.
+  std::atomic<bool> failed_ = false;
 
   // The snapshot is changed by the loop's thread alone, under the lock.
   mutable absl::Mutex mutex_;
