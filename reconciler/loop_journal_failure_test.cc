@@ -68,7 +68,7 @@ class LoopJournalFailureTest : public testing::Test {
                         R"("allocatable":{"nvidia.com/H100":"1000"}}})"));
   }
   // Each write of the loop is counted, and those of claims wait for `go_`.
-  Fault CountAndHold(const ApiRequest& request) {
+  embedded::Fault CountAndHold(const embedded::ApiRequest& request) {
     if (request.target.find("gpuclaims") == std::string::npos) return {};
     {
       absl::MutexLock lock(&mutex_);
@@ -88,7 +88,7 @@ class LoopJournalFailureTest : public testing::Test {
   absl::Mutex mutex_;
   int sent_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Notification go_;
-  EmbeddedServer server_{EmbeddedOptions{}};
+  embedded::EmbeddedServer server_{embedded::EmbeddedOptions{}};
   std::unique_ptr<ApiClient> plain_;
   std::shared_ptr<FaultyFileSystem> disk_ =
       std::make_shared<FaultyFileSystem>();
@@ -97,8 +97,9 @@ class LoopJournalFailureTest : public testing::Test {
 
 TEST_F(LoopJournalFailureTest, WhatHasNotLeftYetIsNotSent) {
   const std::unique_ptr<ApiClient> writes = server_.NewClient(
-      "gpubinder",
-      [this](const ApiRequest& request) { return CountAndHold(request); });
+      "gpubinder", [this](const embedded::ApiRequest& request) {
+        return CountAndHold(request);
+      });
   absl::Notification synced;
   absl::StatusOr<std::unique_ptr<Loop>> loop =
       Loop::Open({.new_watch_client =

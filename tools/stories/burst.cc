@@ -12,6 +12,12 @@
 #include "tools/stories/objects.h"
 
 namespace gpubinder {
+using embedded::At;
+using embedded::DumpJson;
+using embedded::Json;
+using embedded::ParseJson;
+using embedded::TextAt;
+
 namespace {
 
 constexpr int kNodes = 8;
@@ -121,7 +127,7 @@ void CreateBurst(ApiClient& client) {
   }
 }
 
-absl::StatusOr<std::string> GateLaunchers(const AdmissionCall& call) {
+absl::StatusOr<std::string> GateLaunchers(const embedded::AdmissionCall& call) {
   const absl::StatusOr<Json> review = ParseJson(call.review);
   if (!review.ok()) return review.status();
   Json response = {{"uid", At(*review, {"request", "uid"})}, {"allowed", true}};

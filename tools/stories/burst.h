@@ -34,7 +34,7 @@ void CreateBurst(ApiClient& client);
 
 // Gates launchers as our webhook does. The machines of the burst ask for
 // their devices themselves, so there is nothing else to add.
-absl::StatusOr<std::string> GateLaunchers(const AdmissionCall& call);
+absl::StatusOr<std::string> GateLaunchers(const embedded::AdmissionCall& call);
 
 // Node by claim, of those that are Bound. A template claim is named by its
 // VMI and the index of its entry: the rest of its name is of the VMI's uid.

@@ -19,6 +19,10 @@
 #include "tools/stories/objects.h"
 
 namespace gpubinder {
+using embedded::Json;
+using embedded::ParseJson;
+using embedded::TextAt;
+
 namespace {
 
 constexpr long kMostFileBytes = 4 << 20;
@@ -32,7 +36,7 @@ class JournalFailureTest : public testing::Test {
     Create(Kind::kNamespace, NamespaceObject(kTenant));
     Create(Kind::kGpuClass, ClassObject("h100", kH100));
     Create(Kind::kNode, NodeObject("a", {{kH100, 1000}}));
-    server_.ObserveRevisions([this](const StoreEvent& e) { See(e); });
+    server_.ObserveRevisions([this](const embedded::StoreEvent& e) { See(e); });
     EXPECT_TRUE(server_.ListenHttp(0).ok());
   }
 
@@ -65,7 +69,7 @@ class JournalFailureTest : public testing::Test {
     }
     return true;
   }
-  void See(const StoreEvent& event) {
+  void See(const embedded::StoreEvent& event) {
     absl::MutexLock lock(&mutex_);
     if (event.key.resource == "leases.coordination.k8s.io") return;
     last_write_ = event.revision;
@@ -83,7 +87,7 @@ class JournalFailureTest : public testing::Test {
   mutable absl::Mutex mutex_;
   std::string bound_ ABSL_GUARDED_BY(mutex_);
   uint64_t last_write_ ABSL_GUARDED_BY(mutex_) = 0;
-  EmbeddedServer server_{EmbeddedOptions{}};
+  embedded::EmbeddedServer server_{embedded::EmbeddedOptions{}};
   std::unique_ptr<ApiClient> client_;
 };
 

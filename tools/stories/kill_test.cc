@@ -27,6 +27,11 @@
 #include "tools/stories/server_invariants.h"
 
 namespace gpubinder {
+using embedded::Json;
+using embedded::Member;
+using embedded::ParseJson;
+using embedded::TextAt;
+
 namespace {
 
 // A restart finds its own identity in the Lease and waits only as long as one
@@ -52,7 +57,7 @@ uint64_t NumberFrom(const char* name, uint64_t otherwise) {
 class BurstRun {
  public:
   BurstRun() : server_({.admission = GateLaunchers}) {
-    server_.ObserveRevisions([this](const StoreEvent& e) { See(e); });
+    server_.ObserveRevisions([this](const embedded::StoreEvent& e) { See(e); });
     client_ = server_.NewClient("system:admin", {});
     CreateBurst(*client_);
     EXPECT_TRUE(server_.RunUntilIdle());
@@ -119,7 +124,7 @@ class BurstRun {
  private:
   std::string journal() const { return folder_.path() + "/journal"; }
 
-  void See(const StoreEvent& event) {
+  void See(const embedded::StoreEvent& event) {
     invariants_.See(event);
     absl::MutexLock lock(&mutex_);
     revision_ = event.revision;
@@ -143,7 +148,7 @@ class BurstRun {
   uint64_t writes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::set<std::string> bound_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> running_ ABSL_GUARDED_BY(mutex_);
-  EmbeddedServer server_;
+  embedded::EmbeddedServer server_;
   std::unique_ptr<ApiClient> client_;
 };
 

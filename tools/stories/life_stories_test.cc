@@ -10,6 +10,11 @@
 #include "tools/stories/story.h"
 
 namespace gpubinder {
+using embedded::At;
+using embedded::HasText;
+using embedded::Json;
+using embedded::TextAt;
+
 namespace {
 
 using testing::ElementsAre;
@@ -88,10 +93,9 @@ TEST_F(LifeStories, AClassStaysWhileAClaimRefersToIt) {
 TEST_F(LifeStories, ADeletedMachineLeavesNothingButItsHeldClaim) {
   AddNode("a", {{kH100, 2}});
   Create(Kind::kGpuClaim, ClaimObject("web-gpu", "h100", 1));
-  Json machine = MachineObject(
-      "web", "Always",
-      R"([{"claimName": "web-gpu"}, {"claimTemplate": {"className": "h100"}}])");
-  Create(Kind::kVirtualMachine, machine);
+  Json claims = Json::parse(Held("web-gpu"));
+  claims.push_back(Json::parse(FromTemplate("h100", 1))[0]);
+  Create(Kind::kVirtualMachine, MachineObject("web", "Always", claims.dump()));
   ASSERT_TRUE(Await([&] { return RunsOn("web", "a"); }));
   EXPECT_EQ(List(Kind::kGpuClaim).size(), 2u);
   Delete(Kind::kVirtualMachine, "web");

@@ -8,6 +8,10 @@
 #include "tools/stories/story.h"
 
 namespace gpubinder {
+using embedded::At;
+using embedded::Json;
+using embedded::TextAt;
+
 namespace {
 
 using testing::ElementsAre;

@@ -14,6 +14,13 @@
 #include "reconciler/model/sha256.h"
 
 namespace gpubinder {
+using embedded::At;
+using embedded::Json;
+using embedded::Member;
+using embedded::NumberAt;
+using embedded::ParseJson;
+using embedded::TextAt;
+
 namespace {
 
 constexpr char kClaims[] = "gpuclaims.gpu.cozystack.io";
@@ -158,11 +165,11 @@ std::vector<std::string> ServerInvariants::BrokenAtTheEnd() const {
   return lines;
 }
 
-void ServerInvariants::See(const StoreEvent& event) {
+void ServerInvariants::See(const embedded::StoreEvent& event) {
   absl::MutexLock lock(&mutex_);
   revision_ = event.revision;
   const std::string& resource = event.key.resource;
-  if (event.type == StoreEventType::kDeleted) {
+  if (event.type == embedded::StoreEventType::kDeleted) {
     objects_.erase(event.key);
   } else {
     objects_[event.key] = event.object;
@@ -209,10 +216,11 @@ ServerInvariants::Place ServerInvariants::PlaceOf(const Json& claim) const {
   return {TextAt(claim, {"status", "nodeName"}), resource};
 }
 
-void ServerInvariants::SeeClaim(const StoreEvent& event) {
+void ServerInvariants::SeeClaim(const embedded::StoreEvent& event) {
   const Json& before = event.previous == nullptr ? Nothing() : *event.previous;
-  const Json& after =
-      event.type == StoreEventType::kDeleted ? Nothing() : *event.object;
+  const Json& after = event.type == embedded::StoreEventType::kDeleted
+                          ? Nothing()
+                          : *event.object;
   const Place from = PlaceOf(before), to = PlaceOf(after);
   booked_[from] -= NumberAt(before, {"spec", "count"}, 1);
   booked_[to] += NumberAt(after, {"spec", "count"}, 1);
@@ -222,7 +230,7 @@ void ServerInvariants::SeeClaim(const StoreEvent& event) {
                      " booked, allocatable are ", Allocatable(to)));
   }
   CheckAttachment(before, after);
-  if (event.type == StoreEventType::kAdded &&
+  if (event.type == embedded::StoreEventType::kAdded &&
       At(after, {"metadata", "labels", kTemplateLabel}).is_string()) {
     const Json& owner = At(after, {"metadata", "ownerReferences"});
     const std::string uid = owner.empty() ? "" : TextAt(owner[0], {"uid"});
@@ -246,8 +254,9 @@ void ServerInvariants::CheckAttachment(const Json& before, const Json& after) {
                    ", which lives, to '", is, "'"));
 }
 
-std::vector<JsonPtr> ServerInvariants::MembersOf(const Json& pod) const {
-  std::vector<JsonPtr> members;
+std::vector<embedded::JsonPtr> ServerInvariants::MembersOf(
+    const Json& pod) const {
+  std::vector<embedded::JsonPtr> members;
   const std::string space = TextAt(pod, {"metadata", "namespace"});
   const absl::StatusOr<Json> entries =
       ParseJson(TextAt(pod, {"metadata", "annotations", kAnnotation}));
@@ -276,11 +285,11 @@ std::vector<JsonPtr> ServerInvariants::MembersOf(const Json& pod) const {
   return members;
 }
 
-void ServerInvariants::SeePod(const StoreEvent& event) {
+void ServerInvariants::SeePod(const embedded::StoreEvent& event) {
   const Json& pod = *event.object;
   if (!IsLauncher(pod)) return;
   const Json& before = event.previous == nullptr ? Nothing() : *event.previous;
-  const bool gone = event.type == StoreEventType::kDeleted;
+  const bool gone = event.type == embedded::StoreEventType::kDeleted;
   if ((gone || IsDeleting(pod)) && !IsDeleting(before)) {
     CheckDeletedLauncher(pod);
   }
@@ -291,7 +300,7 @@ void ServerInvariants::SeePod(const StoreEvent& event) {
     Say(absl::StrCat("P4: pod ", NameOf(pod), " has our gate twice"));
   }
   const bool ungated_now = CountOurs(old_gates) > 0 && CountOurs(gates) == 0;
-  if (event.type == StoreEventType::kModified &&
+  if (event.type == embedded::StoreEventType::kModified &&
       (!IsSubsequence(Foreign(gates), Foreign(old_gates)) ||
        (ungated_now && Foreign(gates) != Foreign(old_gates)))) {
     Say(absl::StrCat("P4: pod ", NameOf(pod), " had the gates ",
@@ -308,7 +317,7 @@ void ServerInvariants::SeePod(const StoreEvent& event) {
 }
 
 void ServerInvariants::CheckUngated(const Json& pod, const std::string& node) {
-  for (const JsonPtr& member : MembersOf(pod)) {
+  for (const embedded::JsonPtr& member : MembersOf(pod)) {
     if (member == nullptr) {
       Say(absl::StrCat("P2: pod ", NameOf(pod),
                        " is ungated before a claim of its set is there"));
@@ -347,7 +356,7 @@ void ServerInvariants::CheckDeletedLauncher(const Json& pod) {
     Say(absl::StrCat("R1: pod ", NameOf(pod),
                      " is deleted before its set has the refusal"));
   }
-  for (const JsonPtr& member : MembersOf(pod)) {
+  for (const embedded::JsonPtr& member : MembersOf(pod)) {
     if (member == nullptr || !HasRejectionOf(*member, uid)) {
       Say(absl::StrCat("R1: pod ", NameOf(pod),
                        " is deleted before each claim has the refusal"));
@@ -355,8 +364,8 @@ void ServerInvariants::CheckDeletedLauncher(const Json& pod) {
   }
 }
 
-void ServerInvariants::SeeSet(const StoreEvent& event) {
-  if (event.type == StoreEventType::kDeleted) return;
+void ServerInvariants::SeeSet(const embedded::StoreEvent& event) {
+  if (event.type == embedded::StoreEventType::kDeleted) return;
   const Json& after = *event.object;
   const Json& before = event.previous == nullptr ? Nothing() : *event.previous;
   const std::string vmi = TextAt(after, {"status", "vmiUID"});
@@ -370,9 +379,9 @@ void ServerInvariants::SeeSet(const StoreEvent& event) {
   if (Lives(vmi)) said_[vmi].reasons.push_back(reason);
 }
 
-void ServerInvariants::SeeWarning(const StoreEvent& event) {
+void ServerInvariants::SeeWarning(const embedded::StoreEvent& event) {
   const Json& warning = *event.object;
-  if (event.type != StoreEventType::kAdded ||
+  if (event.type != embedded::StoreEventType::kAdded ||
       TextAt(warning, {"source", "component"}) != "gpubinder") {
     return;
   }

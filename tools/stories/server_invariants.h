@@ -41,7 +41,7 @@ namespace gpubinder {
 class ServerInvariants {
  public:
   // Each revision once, in order, from the first node on.
-  void See(const StoreEvent& event);
+  void See(const embedded::StoreEvent& event);
   // One line for each breach seen so far, letter first, with its revision.
   std::vector<std::string> Broken() const;
   // Those of a cluster that has settled.
@@ -55,10 +55,13 @@ class ServerInvariants {
     std::vector<std::string> warnings, reasons;
   };
 
-  void SeeClaim(const StoreEvent& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void SeePod(const StoreEvent& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void SeeSet(const StoreEvent& event) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void SeeWarning(const StoreEvent& event)
+  void SeeClaim(const embedded::StoreEvent& event)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SeePod(const embedded::StoreEvent& event)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SeeSet(const embedded::StoreEvent& event)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SeeWarning(const embedded::StoreEvent& event)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CheckAttachment(const nlohmann::json& before,
                        const nlohmann::json& after)
@@ -73,7 +76,7 @@ class ServerInvariants {
                              absl::string_view name) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The members of the set of a launcher's VMI; null for one not there.
-  std::vector<JsonPtr> MembersOf(const nlohmann::json& pod) const
+  std::vector<embedded::JsonPtr> MembersOf(const nlohmann::json& pod) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   int64_t Allocatable(const Place& place) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -85,7 +88,8 @@ class ServerInvariants {
   void Say(absl::string_view breach) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   mutable absl::Mutex mutex_;
-  std::map<StoreKey, JsonPtr> objects_ ABSL_GUARDED_BY(mutex_);
+  std::map<embedded::StoreKey, embedded::JsonPtr> objects_
+      ABSL_GUARDED_BY(mutex_);
   std::map<Place, int64_t> booked_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, Said> said_ ABSL_GUARDED_BY(mutex_);  // by VMI uid
   uint64_t revision_ ABSL_GUARDED_BY(mutex_) = 0;

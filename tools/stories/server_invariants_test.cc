@@ -25,7 +25,8 @@ constexpr char kGate[] = "gpu.cozystack.io/claims";
 class ServerInvariantsTest : public testing::Test {
  protected:
   ServerInvariantsTest() {
-    store_.SetObserver([this](const StoreEvent& e) { invariants_.See(e); });
+    store_.SetObserver(
+        [this](const embedded::StoreEvent& e) { invariants_.See(e); });
     Put("nodes", "", NodeObject("a", {{kH100, 2}}));
     Put("nodes", "", NodeObject("b", {{kH100, 2}}));
   }
@@ -103,7 +104,7 @@ class ServerInvariantsTest : public testing::Test {
     return {{"rejectedNodes", Json::array({{{"podUID", pod}}})}};
   }
 
-  Store store_{100};
+  embedded::Store store_{100};
   ServerInvariants invariants_;
 };
 

@@ -9,6 +9,11 @@
 #include "tools/stories/story.h"
 
 namespace gpubinder {
+using embedded::At;
+using embedded::Json;
+using embedded::NumberAt;
+using embedded::TextAt;
+
 namespace {
 
 using testing::ElementsAre;

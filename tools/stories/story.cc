@@ -12,6 +12,12 @@
 #include "reconciler/replay.h"
 
 namespace gpubinder {
+using embedded::At;
+using embedded::Json;
+using embedded::Member;
+using embedded::ParseJson;
+using embedded::TextAt;
+
 namespace {
 
 constexpr absl::Duration kCall = absl::Seconds(10);
@@ -26,7 +32,7 @@ ResourcePath PathOf(Kind kind, const std::string& name) {
   return path;
 }
 
-bool ConcernsGpus(const StoreEvent& event) {
+bool ConcernsGpus(const embedded::StoreEvent& event) {
   const std::string& resource = event.key.resource;
   if (resource == "leases.coordination.k8s.io" || resource == "nodes") {
     return false;
@@ -61,7 +67,7 @@ void Story::SetUp() {
       .journal_directory = folder_ + "/journal",
       .start_backoff = absl::Milliseconds(50),
       .on_pass = [this](const FinishedPass&) { ++passes_; },
-      .on_revision = [this](const StoreEvent& event) { See(event); }};
+      .on_revision = [this](const embedded::StoreEvent& event) { See(event); }};
   options.config.refusal_grace = absl::Milliseconds(50);
   absl::StatusOr<std::unique_ptr<SandboxCluster>> cluster =
       SandboxCluster::Start(std::move(options));
@@ -93,7 +99,7 @@ void Story::CheckReplay() {
   EXPECT_GT(replayed->passes, 0u);
 }
 
-void Story::See(const StoreEvent& event) {
+void Story::See(const embedded::StoreEvent& event) {
   invariants_.See(event);
   absl::MutexLock lock(&mutex_);
   ++revisions_;

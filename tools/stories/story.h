@@ -77,7 +77,7 @@ class Story : public testing::Test {
   uint64_t passes() const { return passes_; }
 
  private:
-  void See(const StoreEvent& event);
+  void See(const embedded::StoreEvent& event);
   void CheckReplay();
 
   ServerInvariants invariants_;
