@@ -22,10 +22,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void PrintHelp(const std::vector<Flag>& flags, std::ostream& out) {
-  out << "answers one AdmissionReview as the webhooks would, without a cluster"
-         "\n\nusage: gpubinder admit -f REVIEW -f OBJECTS... [flags]\n\n"
-      << FlagsHelp(flags)
-      << "\nexit codes: 0 answered, allowed or not, 2 bad input\n";
+  out << "usage: gpubinder admit -f REVIEW -f OBJECTS... [flags]\n\n"
+         "Answers one AdmissionReview (admission.k8s.io/v1) of a "
+         "VirtualMachineInstance or a Pod\nas the webhooks would in a cluster "
+         "that holds the objects: allowed with a patch and the\nclaims it "
+         "attaches, or refused and why. Nothing is written.\n\n"
+         "Exit codes: 0 answered, allowed or not, 2 usage or bad input, 3 a "
+         "file cannot be read.\n\n"
+         "flags:\n"
+      << FlagsHelp(flags);
 }
 
 bool IsReview(const InputText& text) {

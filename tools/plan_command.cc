@@ -27,7 +27,7 @@ std::vector<Flag> PlanFlags(PlanArgs* args) {
       OutputFlag("table|json|yaml", &args->offline),
       {.name = "passes",
        .value = "N",
-       .help = "the most passes to run, 1 to 100; default: 100",
+       .help = "the most passes to run, 1 to 100 (default 100)",
        .set =
            [args](absl::string_view text) {
              if (!absl::SimpleAtoi(text, &args->passes) || args->passes < 1 ||
@@ -50,12 +50,18 @@ std::vector<Flag> PlanFlags(PlanArgs* args) {
 }
 
 void PrintHelp(const std::vector<Flag>& flags, std::ostream& out) {
-  out << "decides what the binder would do with the objects of files, until a "
-         "pass has nothing to do\n\n"
-         "usage: gpubinder plan -f FILE... [flags]\n\n"
-      << FlagsHelp(flags)
-      << "\nexit codes: 0 settled, 1 not settled or, with --fail-on-waiting, "
-         "a set waits, 2 bad input\n";
+  out << "usage: gpubinder plan -f FILE... [flags]\n\n"
+         "Decides what the binder would do with the objects of files, until a "
+         "pass has nothing\nto do. There is no KubeVirt in it: a VM is started "
+         "when its VMI and its gated launcher\npod are among the objects, as "
+         "kubectl get vm,vmi,pods,... -o yaml prints them. Of a VM\nwithout a "
+         "VMI only the claims that it names are placed, together.\n\n"
+         "Of the table of nodes: BOOKED are units of claims, RAW those of pods "
+         "without claims.\n\n"
+         "Exit codes: 0 settled, 1 not settled or, with --fail-on-waiting, a "
+         "set waits, 2 usage or\nbad input, 3 a file cannot be read.\n\n"
+         "flags:\n"
+      << FlagsHelp(flags);
 }
 
 int PrintPlan(const PlanRun& run, const PlanArgs& args,
