@@ -1,6 +1,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -161,9 +162,9 @@ TEST(PlanTest, VmsThatNobodyStartsHereAreNamed) {
       "namespace: a}, spec: {runStrategy: %s, template: {metadata: "
       "{annotations: {gpu.cozystack.io/claims: '[{\"claimTemplate\": "
       "{\"className\": \"h100\"}}]'}}}}}\n---\n";
-  const Ended ended = Call({"plan", "-f", "-", kNow},
-                           absl::StrFormat(kVm, "v1", "Always") +
-                               absl::StrFormat(kVm, "v2", "Halted"));
+  const Ended ended =
+      Call({"plan", "-f", "-", kNow}, absl::StrFormat(kVm, "v1", "Always") +
+                                          absl::StrFormat(kVm, "v2", "Halted"));
   EXPECT_EQ(ended.code, 0);
   EXPECT_EQ(ended.err,
             "gpubinder plan: no VMI among the objects, so not started here: "
@@ -182,7 +183,7 @@ struct BadInput {
   std::string in, want;
 };
 
-std::vector<BadInput> BadInputs() {
+std::vector<BadInput> BadPlanInputs() {
   return {
       {{"plann"},
        "",
@@ -233,6 +234,11 @@ std::vector<BadInput> BadInputs() {
       {{"plan", "-f", "-", "--check"},
        "",
        "gpubinder plan: flag --check: this build has no naive model"},
+  };
+}
+
+std::vector<BadInput> BadOtherInputs() {
+  return {
       {{"manifests", "x"},
        "",
        "gpubinder manifests: takes no argument, found \"x\""},
@@ -253,7 +259,9 @@ std::vector<BadInput> BadInputs() {
 }
 
 TEST(ErrorTest, EachIsOneClearLineAndExitCode2) {
-  for (const BadInput& bad : BadInputs()) {
+  std::vector<BadInput> all = BadPlanInputs();
+  for (BadInput& other : BadOtherInputs()) all.push_back(std::move(other));
+  for (const BadInput& bad : all) {
     const Ended ended = Call(bad.args, bad.in);
     EXPECT_EQ(ended.code, 2) << bad.want;
     EXPECT_EQ(ended.err, bad.want + "\n");
