@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
 #include "tools/commands.h"
 #include "tools/effect_row.h"
@@ -22,10 +23,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void PrintHelp(const std::vector<Flag>& flags, std::ostream& out) {
-  out << "answers one AdmissionReview as the webhooks would, without a cluster"
-         "\n\nusage: gpubinder admit -f REVIEW -f OBJECTS... [flags]\n\n"
-      << FlagsHelp(flags)
-      << "\nexit codes: 0 answered, allowed or not, 2 bad input\n";
+  out << "usage: gpubinder admit -f REVIEW -f OBJECTS... [flags]\n\n"
+         "Answers one AdmissionReview (admission.k8s.io/v1) of a "
+         "VirtualMachineInstance or a Pod\nas the webhooks would in a cluster "
+         "that holds the objects: allowed with a patch and the\nclaims it "
+         "attaches, or refused and why. Nothing is written.\n\n"
+         "Exit codes: 0 answered, allowed or not, 2 usage or bad input, 3 a "
+         "file cannot be read.\n\n"
+         "flags:\n"
+      << FlagsHelp(flags);
 }
 
 bool IsReview(const InputText& text) {
@@ -98,6 +104,25 @@ Json AnswerDocument(const Answered& answered) {
           {"effects", std::move(effects)}};
 }
 
+// An operation a row, and below it its value, or the items of a list.
+void AddPatchRows(const std::string& patch, std::vector<TextRow>& rows) {
+  if (patch.empty()) return;
+  for (const Json& operation : Json::parse(patch)) {
+    const Json& value = operation["value"];
+    std::vector<std::string> items;
+    if (value.is_array()) {
+      for (const Json& item : value) items.push_back(item.dump());
+    } else {
+      items.push_back(value.dump());
+    }
+    rows.push_back({.cells = {{.text = "patch"},
+                              {.text = absl::StrCat(
+                                   operation["op"].get<std::string>(), " ",
+                                   operation["path"].get<std::string>())}},
+                    .below = absl::StrJoin(items, " ")});
+  }
+}
+
 void PrintAnswer(const ReviewAnswer& answer, std::ostream& out) {
   std::vector<TextRow> rows;
   if (answer.allowed) {
@@ -109,9 +134,7 @@ void PrintAnswer(const ReviewAnswer& answer, std::ostream& out) {
   for (const std::string& warning : answer.warnings) {
     rows.push_back({.cells = {{.text = "warning"}}, .below = warning});
   }
-  if (!answer.patch.empty()) {
-    rows.push_back({.cells = {{.text = "patch"}}, .below = answer.patch});
-  }
+  AddPatchRows(answer.patch, rows);
   for (const v1::Effect& effect : answer.effects) {
     rows.push_back(
         {.cells = {{.text = "attaches"},
@@ -136,6 +159,12 @@ int RunAdmit(Args args, const Console& console) {
   }
   std::move(parsed->operands.begin(), parsed->operands.end(),
             std::back_inserter(offline.files));
+  if (offline.files.empty()) {
+    return Fail("admit",
+                absl::InvalidArgumentError("no AdmissionReview: want -f FILE, "
+                                           "or -f - for stdin"),
+                console);
+  }
   const absl::StatusOr<Answered> answered = Answer(offline, console);
   if (!answered.ok()) return Fail("admit", answered.status(), console);
   if (offline.output == "json") {

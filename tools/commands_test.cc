@@ -1,9 +1,11 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -153,6 +155,22 @@ TEST(PlanTest, ObjectsComeFromStdinAndIntoTheNamespaceThatIsAskedFor) {
   EXPECT_EQ(plan["claims"][0]["reason"], "ClassNotFound");
 }
 
+// A VM of KubeVirt's own states: what waits for a VMI is said, not silent.
+TEST(PlanTest, VmsThatNobodyStartsHereAreNamed) {
+  constexpr char kVm[] =
+      "{apiVersion: kubevirt.io/v1, kind: VirtualMachine, metadata: {name: %s, "
+      "namespace: a}, spec: {runStrategy: %s, template: {metadata: "
+      "{annotations: {gpu.cozystack.io/claims: '[{\"claimTemplate\": "
+      "{\"className\": \"h100\"}}]'}}}}}\n---\n";
+  const Ended ended =
+      Call({"plan", "-f", "-", kNow}, absl::StrFormat(kVm, "v1", "Always") +
+                                          absl::StrFormat(kVm, "v2", "Halted"));
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.err,
+            "gpubinder plan: no VMI among the objects, so not started here: "
+            "a/v1\n");
+}
+
 TEST(PlanTest, TheConfigurationIsHeard) {
   std::vector<const char*> args = {
       "plan",           "-o", "json", kNow, "-f", "tools/testdata/order.yaml",
@@ -165,7 +183,7 @@ struct BadInput {
   std::string in, want;
 };
 
-std::vector<BadInput> BadInputs() {
+std::vector<BadInput> BadPlanInputs() {
   return {
       {{"plann"},
        "",
@@ -201,6 +219,10 @@ std::vector<BadInput> BadInputs() {
        "gpubinder plan: stdin, document 1: apiVersion: found nothing, want a "
        "text"},
       {{"plan", "-f", "-"},
+       "{apiVersion: gpu.cozystack.io/v1alpha1, kind: GPUClam}",
+       "gpubinder plan: stdin, document 1: kind: found \"GPUClam\", want "
+       "GPUClass, GPUClaim or GPUClaimSet of gpu.cozystack.io"},
+      {{"plan", "-f", "-"},
        "a: [\n",
        "gpubinder plan: stdin: document 1, line 2, column 1: end of sequence "
        "flow not found"},
@@ -212,9 +234,24 @@ std::vector<BadInput> BadInputs() {
       {{"plan", "-f", "-", "--check"},
        "",
        "gpubinder plan: flag --check: this build has no naive model"},
+  };
+}
+
+std::vector<BadInput> BadOtherInputs() {
+  return {
       {{"manifests", "x"},
        "",
        "gpubinder manifests: takes no argument, found \"x\""},
+      {{"admit"},
+       "",
+       "gpubinder admit: no AdmissionReview: want -f FILE, or -f - for stdin"},
+      {{"sandbox", "--once", "x.yaml"},
+       "",
+       "gpubinder sandbox: found the operand 'x.yaml', want flags only; files "
+       "go behind -f"},
+      {{"explain", "a"},
+       "",
+       "gpubinder explain: found \"a\", want one of the form NAMESPACE/NAME"},
       {{"admit", "-f", "-"},
        "{}",
        "gpubinder admit: no AdmissionReview among the objects"},
@@ -222,7 +259,9 @@ std::vector<BadInput> BadInputs() {
 }
 
 TEST(ErrorTest, EachIsOneClearLineAndExitCode2) {
-  for (const BadInput& bad : BadInputs()) {
+  std::vector<BadInput> all = BadPlanInputs();
+  for (BadInput& other : BadOtherInputs()) all.push_back(std::move(other));
+  for (const BadInput& bad : all) {
     const Ended ended = Call(bad.args, bad.in);
     EXPECT_EQ(ended.code, 2) << bad.want;
     EXPECT_EQ(ended.err, bad.want + "\n");

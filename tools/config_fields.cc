@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "reconciler/model/pod_request.h"
 #include "tools/config_file.h"
@@ -24,11 +25,16 @@ ConfigField Switch(std::string name, bool Config::*field, std::string help) {
   return {.name = std::move(name),
           .help = std::move(help),
           .type = ConfigType::kSwitch,
-          .set = [field](absl::string_view text, Config& config) {
-            const absl::StatusOr<bool> value = ParseSwitch(text);
-            if (value.ok()) config.*field = *value;
-            return value.status();
-          }};
+          .set =
+              [field](absl::string_view text, Config& config) {
+                const absl::StatusOr<bool> value = ParseSwitch(text);
+                if (value.ok()) config.*field = *value;
+                return value.status();
+              },
+          .text =
+              [field](const Config& config) {
+                return std::string(config.*field ? "true" : "false");
+              }};
 }
 
 struct Range {
@@ -40,16 +46,22 @@ ConfigField Whole(std::string name, int64_t Config::*field, Range range,
   return {.name = std::move(name),
           .help = std::move(help),
           .type = ConfigType::kWhole,
-          .set = [field, range](absl::string_view text, Config& config) {
-            int64_t value = 0;
-            if (!absl::SimpleAtoi(text, &value) || value < range.least ||
-                value > range.most) {
-              return Found(text, absl::StrCat("a whole number from ",
-                                              range.least, " to ", range.most));
-            }
-            config.*field = value;
-            return absl::OkStatus();
-          }};
+          .set =
+              [field, range](absl::string_view text, Config& config) {
+                int64_t value = 0;
+                if (!absl::SimpleAtoi(text, &value) || value < range.least ||
+                    value > range.most) {
+                  return Found(text,
+                               absl::StrCat("a whole number from ", range.least,
+                                            " to ", range.most));
+                }
+                config.*field = value;
+                return absl::OkStatus();
+              },
+          .text =
+              [field](const Config& config) {
+                return absl::StrCat(config.*field);
+              }};
 }
 
 ConfigField Time(std::string name, absl::Duration Config::*field,
@@ -57,11 +69,22 @@ ConfigField Time(std::string name, absl::Duration Config::*field,
   return {.name = std::move(name),
           .help = std::move(help),
           .type = ConfigType::kDuration,
-          .set = [field](absl::string_view text, Config& config) {
-            const absl::StatusOr<absl::Duration> value = ParseGoDuration(text);
-            if (value.ok()) config.*field = *value;
-            return value.status();
-          }};
+          .set =
+              [field](absl::string_view text, Config& config) {
+                const absl::StatusOr<absl::Duration> value =
+                    ParseGoDuration(text);
+                if (value.ok()) config.*field = *value;
+                return value.status();
+              },
+          .text =
+              [field](const Config& config) {
+                const absl::Duration value = config.*field;
+                constexpr absl::Duration kDay = absl::Hours(24);
+                if (value >= kDay && value % kDay == absl::ZeroDuration()) {
+                  return absl::StrCat(value / kDay, "d");
+                }
+                return absl::FormatDuration(value);
+              }};
 }
 
 // A DNS label (RFC 1123); with `open_end`, the beginning of one.
@@ -76,35 +99,42 @@ bool IsDnsLabel(absl::string_view text, bool open_end) {
 ConfigField Text(std::string name, std::string Config::*field,
                  bool (*is_legal)(absl::string_view), std::string want,
                  std::string help) {
-  return {
-      .name = std::move(name),
-      .help = std::move(help),
-      .type = ConfigType::kText,
-      .set = [field, is_legal, want](absl::string_view text, Config& config) {
-        if (!is_legal(text)) return Found(text, want);
-        config.*field = std::string(text);
-        return absl::OkStatus();
-      }};
+  return {.name = std::move(name),
+          .help = std::move(help),
+          .type = ConfigType::kText,
+          .set =
+              [field, is_legal, want](absl::string_view text, Config& config) {
+                if (!is_legal(text)) return Found(text, want);
+                config.*field = std::string(text);
+                return absl::OkStatus();
+              },
+          .text = [field](const Config& config) { return config.*field; }};
 }
 
 ConfigField RawResourceNames() {
   return {.name = "rawResourceNames",
           .help =
               "policy for GPU resource names used directly: allowed or "
-              "denied",
+              "denied; no effect yet",
           .type = ConfigType::kChoice,
-          .set = [](absl::string_view text, Config& config) {
-            if (text != "allowed" && text != "denied") {
-              return Found(text, "allowed or denied");
-            }
-            config.raw_resource_names_allowed = text == "allowed";
-            return absl::OkStatus();
-          }};
+          .set =
+              [](absl::string_view text, Config& config) {
+                if (text != "allowed" && text != "denied") {
+                  return Found(text, "allowed or denied");
+                }
+                config.raw_resource_names_allowed = text == "allowed";
+                return absl::OkStatus();
+              },
+          .text =
+              [](const Config& config) {
+                return std::string(
+                    config.raw_resource_names_allowed ? "allowed" : "denied");
+              }};
 }
 
 ConfigField ExtraResourceNames() {
   return {.name = "extraResourceNames",
-          .help = "GPU resource names that no class has, parted by commas",
+          .help = "GPU resource names that no class has, separated by commas",
           .type = ConfigType::kList,
           .set =
               [](absl::string_view text, Config& config) {
@@ -116,18 +146,30 @@ ConfigField ExtraResourceNames() {
                 config.extra_resource_names.emplace_back(text);
                 return absl::OkStatus();
               },
-          .clear = [](Config& config) { config.extra_resource_names.clear(); }};
+          .clear = [](Config& config) { config.extra_resource_names.clear(); },
+          .text =
+              [](const Config& config) {
+                return absl::StrJoin(config.extra_resource_names, ",");
+              }};
 }
 
 ConfigField JournalMaxBytes() {
   return {.name = "journalMaxBytes",
-          .help = "how large the journal may grow",
+          .help = "how large the journal may grow; no effect yet",
           .type = ConfigType::kBytes,
-          .set = [](absl::string_view text, Config& config) {
-            const absl::StatusOr<int64_t> value = ParseBytes(text);
-            if (value.ok()) config.journal_max_bytes = *value;
-            return value.status();
-          }};
+          .set =
+              [](absl::string_view text, Config& config) {
+                const absl::StatusOr<int64_t> value = ParseBytes(text);
+                if (value.ok()) config.journal_max_bytes = *value;
+                return value.status();
+              },
+          .text =
+              [](const Config& config) {
+                constexpr int64_t kGiB = int64_t{1} << 30;
+                const int64_t value = config.journal_max_bytes;
+                return value % kGiB == 0 ? absl::StrCat(value / kGiB, "GiB")
+                                         : absl::StrCat(value);
+              }};
 }
 
 bool IsNotEmpty(absl::string_view text) {
@@ -140,27 +182,28 @@ constexpr int64_t kMany = 1000000;
 std::vector<ConfigField> MakeFields() {
   using C = Config;
   return {
-      Switch("enabled", &C::enabled, "false: nothing is placed or pinned"),
+      Switch("enabled", &C::enabled, "=false: nothing is placed or pinned"),
       Time("attachmentGrace", &C::attachment_grace,
            "how long an attachment may wait for its VMI"),
       Time("nodeGoneGrace", &C::node_gone_grace,
            "how long a node object may be absent before it counts as gone"),
       Switch("endRunning", &C::end_running,
-             "whether a running VMI may be ended for lost capacity"),
+             "whether a running VMI may be ended for lost capacity; no effect "
+             "yet"),
       Whole("maxEndingsPerNode", &C::max_endings_per_node, {0, kMany},
-            "VMIs of a node that are ended at a time"),
+            "VMIs of a node that are ended at a time; no effect yet"),
       Whole("maxEndings", &C::max_endings, {0, kMany},
-            "VMIs that are ended in 10 minutes"),
+            "VMIs that are ended in 10 minutes; no effect yet"),
       Whole("massLossThreshold", &C::mass_loss_threshold, {0, 100},
-            "per cent of the nodes with bookings; 100: off"),
+            "per cent of the nodes with bookings; 100: off; no effect yet"),
       Time("rejectionTTL", &C::rejection_ttl,
            "how long a node that refused is passed over"),
       Time("refusalGrace", &C::refusal_grace,
            "how long a scheduler's refusal must stand"),
       Time("capacityGrace", &C::capacity_grace,
-           "how long allocatable may be below what is booked"),
+           "how long allocatable may be below what is booked; no effect yet"),
       Time("notReadyGrace", &C::not_ready_grace,
-           "how long a node may be not Ready"),
+           "how long a node may be not Ready; no effect yet"),
       RawResourceNames(),
       ExtraResourceNames(),
       Text(
@@ -180,7 +223,8 @@ std::vector<ConfigField> MakeFields() {
            "within which a leader must renew"),
       Time("retryPeriod", &C::retry_period, "between tries to get the lease"),
       Time("requestTimeout", &C::request_timeout, "of one write"),
-      Time("journalMaxAge", &C::journal_max_age, "how long records are kept"),
+      Time("journalMaxAge", &C::journal_max_age,
+           "how long records are kept; no effect yet"),
       JournalMaxBytes(),
       Switch("observe", &C::observe, "run shadow passes and write nothing"),
   };

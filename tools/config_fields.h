@@ -30,6 +30,8 @@ struct ConfigField {
   // Of a list: called for each item, after `clear`.
   std::function<absl::Status(absl::string_view text, Config& config)> set;
   std::function<void(Config& config)> clear;
+  // Its value in a configuration, as a file would say it.
+  std::function<std::string(const Config& config)> text;
 };
 
 // In the order of the documentation.

@@ -211,10 +211,13 @@ absl::Status ReadConfig(absl::string_view text, const std::string& name,
   return absl::OkStatus();
 }
 
-std::vector<Flag> ConfigFlags(ConfigChanges* changes) {
+std::vector<Flag> ConfigFlags(const Config& defaults, ConfigChanges* changes) {
   std::vector<Flag> flags;
   for (const ConfigField& field : ConfigFields()) {
-    Flag flag{.name = field.name, .help = field.help};
+    const std::string value = field.text(defaults);
+    Flag flag{.name = field.name,
+              .help = absl::StrCat(field.help, " (default ",
+                                   value.empty() ? "none" : value, ")")};
     if (field.name == "namespace") flag.name = "binder-namespace";
     switch (field.type) {
       case ConfigType::kSwitch:

@@ -2,7 +2,7 @@
 //
 //   Config config;                              // the defaults
 //   if (absl::Status s = ReadConfig(text, "binder.yaml", config); !s.ok()) ...
-//   flags = ConfigFlags(&changes);              // parsed afterwards: they win
+//   flags = ConfigFlags(config, &changes);       // parsed afterwards: they win
 //   if (absl::Status s = ApplyChanges(changes, config); !s.ok()) ...
 //
 // A bad configuration is refused whole, with the field named. Durations are as
@@ -37,8 +37,9 @@ using ConfigChanges = std::vector<std::pair<std::string, std::string>>;
 
 // A flag for each field, by the field's own name; `namespace`, which
 // subcommands have a meaning of their own for, is --binder-namespace. The
-// flags check their values; `changes` outlives them.
-std::vector<Flag> ConfigFlags(ConfigChanges* changes);
+// flags check their values; `changes` outlives them. Their help says what
+// `defaults` has.
+std::vector<Flag> ConfigFlags(const Config& defaults, ConfigChanges* changes);
 
 // Makes the changes and checks the whole. `config` is left alone by an error.
 absl::Status ApplyChanges(const ConfigChanges& changes, Config& config);

@@ -136,7 +136,7 @@ TEST(ConfigFileTest, FlagsWinOverTheFile) {
   Config config;
   ASSERT_EQ(ErrorOf("maxEndings: 7\nextraResourceNames: [a.b/c]", &config), "");
   ConfigChanges changes;
-  const std::vector<Flag> flags = ConfigFlags(&changes);
+  const std::vector<Flag> flags = ConfigFlags(Config(), &changes);
   const std::vector<const char*> args = {"--max-endings=9",
                                          "--extraResourceNames", "x.y/z,x.y/w",
                                          "--binder-namespace=gpu", "--observe"};
@@ -151,7 +151,18 @@ TEST(ConfigFileTest, FlagsWinOverTheFile) {
 
 TEST(ConfigFileTest, EachFieldOfTheFileHasAFlag) {
   ConfigChanges changes;
-  EXPECT_EQ(ConfigFlags(&changes).size(), 23u);
+  EXPECT_EQ(ConfigFlags(Config(), &changes).size(), 23u);
+}
+
+TEST(ConfigFileTest, HelpSaysTheDefaults) {
+  Config config;
+  config.refusal_grace = absl::Seconds(1);
+  ConfigChanges changes;
+  const std::string help = FlagsHelp(ConfigFlags(config, &changes));
+  for (const char* want : {"(default true)", "(default 1s)", "(default 30d)",
+                           "(default 20GiB)", "(default 30)"}) {
+    EXPECT_NE(help.find(want), std::string::npos) << want << "\n" << help;
+  }
 }
 
 TEST(ConfigFileTest, FlagsThatDoNotGoTogetherAreRefused) {

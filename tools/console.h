@@ -4,6 +4,7 @@
 #define TOOLS_CONSOLE_H_
 
 #include <iostream>
+#include <string>
 
 namespace gpubinder {
 
@@ -12,6 +13,8 @@ struct Console {
   std::ostream& out;
   std::ostream& err;
   bool colour = false;  // out is a terminal that shows colours
+  // How this process was called, for commands that are shown to be typed.
+  std::string program = "gpubinder";
 };
 
 // What a subcommand ends with.

@@ -9,4 +9,4 @@ progress=()
 [[ ! -t 2 ]] || progress=(--show_progress)
 # The configuration of the tests, so that one build serves both.
 bazel build //tools:gpubinder "${progress[@]}" </dev/null >&2
-exec "$(bazel info bazel-bin 2>/dev/null)/tools/gpubinder" sandbox --once -f tools/demo "$@"
+exec bazel-bin/tools/gpubinder sandbox --once -f tools/demo "$@"

@@ -1,6 +1,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
@@ -8,6 +9,7 @@
 #include "reconciler/model/reason.h"
 #include "tools/commands.h"
 #include "tools/flags.h"
+#include "tools/text_table.h"
 
 namespace gpubinder {
 namespace {
@@ -19,6 +21,22 @@ constexpr char kUsage[] =
     "when, and on every node\nall the reasons with their numbers.\n\n"
     "Exit codes: 0 placed, 1 it waits, 2 usage or no such object, 3 nobody "
     "answers.\n\nflags:\n";
+
+// A VM that orders from templates is nothing to place before it has a VMI.
+constexpr char kNotFoundHint[] =
+    "a VM counts once it has a VMI, or names a claim that is there: see "
+    "kubectl describe vm\n";
+
+// The lines after the first are indented.
+void PrintWrapped(absl::string_view text, const Console& console) {
+  constexpr absl::string_view kIndent = "    ";
+  absl::string_view before;
+  for (const std::string& line :
+       WrapText(text, kTextColumns - kIndent.size())) {
+    console.out << before << line << "\n";
+    before = kIndent;
+  }
+}
 
 void PrintNodes(const v1::ExplainResponse& answer, const Console& console) {
   if (answer.rows().empty()) return;
@@ -34,9 +52,12 @@ void PrintNodes(const v1::ExplainResponse& answer, const Console& console) {
 
 void Print(const v1::ExplainResponse& answer, const Console& console) {
   const v1::Explanation& verdict = answer.explanation();
-  console.out << verdict.namespace_() << "/" << verdict.name() << ": "
-              << ReasonName(verdict.reason()) << "\n"
-              << verdict.message() << "\n";
+  const absl::string_view reason = ReasonName(verdict.reason());
+  const bool said = absl::StartsWith(verdict.message(), reason);
+  PrintWrapped(
+      absl::StrCat(verdict.namespace_(), "/", verdict.name(), ": ",
+                   said ? "" : absl::StrCat(reason, ": "), verdict.message()),
+      console);
   console.out << "members:\n";
   for (const v1::Member& member : answer.members()) {
     console.out << "  " << member.name() << ": "
@@ -81,8 +102,12 @@ int RunExplain(Args args, const Console& console) {
                                    : std::vector<std::string>();
   if (name.size() != 2) {
     return Fail("explain",
-                absl::InvalidArgumentError(
-                    "want one operand of the form NAMESPACE/NAME"),
+                absl::InvalidArgumentError(absl::StrCat(
+                    "found ",
+                    parsed->operands.size() == 1
+                        ? absl::StrCat("\"", parsed->operands[0], "\"")
+                        : absl::StrCat(parsed->operands.size(), " operands"),
+                    ", want one of the form NAMESPACE/NAME")),
                 console);
   }
   v1::ExplainRequest request;
@@ -92,7 +117,8 @@ int RunExplain(Args args, const Console& console) {
   const absl::StatusOr<v1::ExplainResponse> answer =
       QueryExplain(address, request, absl::Seconds(10));
   if (absl::IsNotFound(answer.status())) {
-    console.err << "gpubinder explain: " << answer.status().message() << "\n";
+    console.err << "gpubinder explain: " << answer.status().message() << "; "
+                << kNotFoundHint;
     return kExitBadInput;
   }
   if (!answer.ok()) return Fail("explain", answer.status(), console);

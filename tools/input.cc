@@ -149,6 +149,11 @@ class Reader {
       return absl::OkStatus();
     }
     if (!any->object.has_value()) {
+      if (absl::StartsWith(*version, "gpu.cozystack.io/")) {
+        return Bad(where, absl::StrCat("kind: found \"", kind->substr(0, 64),
+                                       "\", want GPUClass, GPUClaim or "
+                                       "GPUClaimSet of gpu.cozystack.io"));
+      }
       if (any->kind != "CustomResourceDefinition") ++input_.skipped[*kind];
       return absl::OkStatus();
     }

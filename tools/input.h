@@ -2,7 +2,8 @@
 //
 // Lists, and typed lists such as NodeList, are taken apart. An object that the
 // API server would not take for its very shape (no kind, no name, metadata
-// that is no object) is an error of the whole input, with its place. A wrong
+// that is no object), or a kind that our API group does not have, is an error
+// of the whole input, with its place. A wrong
 // field deeper down makes only that object malformed, as in a cluster.
 
 #ifndef TOOLS_INPUT_H_

@@ -23,8 +23,13 @@ int main(int argc, char** argv) {
   const bool colour = isatty(STDOUT_FILENO) == 1 &&
                       std::getenv("NO_COLOR") == nullptr &&
                       terminal != nullptr && std::string(terminal) != "dumb";
-  const gpubinder::Console console{
-      .in = std::cin, .out = std::cout, .err = std::cerr, .colour = colour};
+  // gRPC's own log says what our errors say, less clearly.
+  setenv("GRPC_VERBOSITY", "NONE", 0);
+  const gpubinder::Console console{.in = std::cin,
+                                   .out = std::cout,
+                                   .err = std::cerr,
+                                   .colour = colour,
+                                   .program = argc > 0 ? argv[0] : "gpubinder"};
   const int code = gpubinder::RunGpubinder(
       gpubinder::Args(argv, static_cast<size_t>(argc)).subspan(1), console);
   std::cout.flush();

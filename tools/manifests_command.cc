@@ -10,8 +10,9 @@ int RunManifests(Args args, const Console& console) {
   const absl::StatusOr<ParsedFlags> parsed = ParseFlags(args, {});
   if (!parsed.ok()) return Fail("manifests", parsed.status(), console);
   if (parsed->help) {
-    console.out << "prints the CustomResourceDefinitions, as YAML for kubectl "
-                   "apply -f -\n\nusage: gpubinder manifests\n";
+    console.out << "usage: gpubinder manifests\n\n"
+                   "Prints the CustomResourceDefinitions, as YAML for kubectl "
+                   "apply -f -\n";
     return kExitDone;
   }
   if (!parsed->operands.empty()) {

@@ -29,17 +29,17 @@ std::vector<Flag> OfflineFlags(OfflineArgs* args) {
       {.name = "file",
        .letter = 'f',
        .value = "FILE",
-       .help = "objects as YAML or JSON; a folder, or - for stdin; may be "
+       .help = "objects as YAML or JSON, or a folder, or - for stdin; may be "
                "given again",
        .set = IntoList(&args->files)},
       {.name = "now",
        .value = "TIME",
-       .help = "the time of the passes, RFC 3339; default: now",
+       .help = "the time of the passes, RFC 3339 (default: now)",
        .set = [args](absl::string_view text) { return ParseNow(text, args); }},
       {.name = "namespace",
        .letter = 'n',
        .value = "NAME",
-       .help = "of objects that say none; default: default",
+       .help = "of objects that say none (default \"default\")",
        .set =
            [args](absl::string_view text) {
              if (text.empty()) {
@@ -53,26 +53,27 @@ std::vector<Flag> OfflineFlags(OfflineArgs* args) {
        .value = "FILE",
        .help = "the binder's configuration; a flag wins over the file",
        .set = IntoText(&args->config_file)}};
-  std::vector<Flag> config = ConfigFlags(&args->config_changes);
+  std::vector<Flag> config = ConfigFlags(Config(), &args->config_changes);
   std::move(config.begin(), config.end(), std::back_inserter(flags));
   return flags;
 }
 
 Flag OutputFlag(const std::string& forms, OfflineArgs* args) {
   args->output = forms.substr(0, forms.find('|'));
-  return {.name = "output",
-          .letter = 'o',
-          .value = forms,
-          .help = absl::StrCat("form of the answer; default: ", args->output),
-          .set = [forms, args](absl::string_view text) {
-            const std::vector<std::string> legal = absl::StrSplit(forms, '|');
-            if (std::find(legal.begin(), legal.end(), text) == legal.end()) {
-              return absl::InvalidArgumentError(absl::StrCat(
-                  "found \"", text.substr(0, 64), "\", want ", forms));
-            }
-            args->output = std::string(text);
-            return absl::OkStatus();
-          }};
+  return {
+      .name = "output",
+      .letter = 'o',
+      .value = forms,
+      .help = absl::StrCat("form of the answer (default ", args->output, ")"),
+      .set = [forms, args](absl::string_view text) {
+        const std::vector<std::string> legal = absl::StrSplit(forms, '|');
+        if (std::find(legal.begin(), legal.end(), text) == legal.end()) {
+          return absl::InvalidArgumentError(
+              absl::StrCat("found \"", text.substr(0, 64), "\", want ", forms));
+        }
+        args->output = std::string(text);
+        return absl::OkStatus();
+      }};
 }
 
 absl::StatusOr<Config> OfflineConfig(const OfflineArgs& args,

@@ -1,8 +1,11 @@
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "reconciler/model/snapshot.h"
 #include "tools/commands.h"
 #include "tools/input.h"
 #include "tools/offline_flags.h"
@@ -27,7 +30,7 @@ std::vector<Flag> PlanFlags(PlanArgs* args) {
       OutputFlag("table|json|yaml", &args->offline),
       {.name = "passes",
        .value = "N",
-       .help = "the most passes to run, 1 to 100; default: 100",
+       .help = "the most passes to run, 1 to 100 (default 100)",
        .set =
            [args](absl::string_view text) {
              if (!absl::SimpleAtoi(text, &args->passes) || args->passes < 1 ||
@@ -50,12 +53,49 @@ std::vector<Flag> PlanFlags(PlanArgs* args) {
 }
 
 void PrintHelp(const std::vector<Flag>& flags, std::ostream& out) {
-  out << "decides what the binder would do with the objects of files, until a "
-         "pass has nothing to do\n\n"
-         "usage: gpubinder plan -f FILE... [flags]\n\n"
-      << FlagsHelp(flags)
-      << "\nexit codes: 0 settled, 1 not settled or, with --fail-on-waiting, "
-         "a set waits, 2 bad input\n";
+  out << "usage: gpubinder plan -f FILE... [flags]\n\n"
+         "Decides what the binder would do with the objects of files, until a "
+         "pass has nothing\nto do. There is no KubeVirt in it: a VM is started "
+         "when its VMI and its gated launcher\npod are among the objects, as "
+         "kubectl get vm,vmi,pods,... -o yaml prints them. Of a VM\nwithout a "
+         "VMI only the claims that it names are placed, together.\n\n"
+         "Of the table of nodes: BOOKED are units of claims, RAW those of pods "
+         "without claims.\n\n"
+         "Exit codes: 0 settled, 1 not settled or, with --fail-on-waiting, a "
+         "set waits, 2 usage or\nbad input, 3 a file cannot be read.\n\n"
+         "flags:\n"
+      << FlagsHelp(flags);
+}
+
+// VMs with claims that KubeVirt would start: there is none in here, so what
+// they order from templates is not in the plan.
+std::vector<std::string> UnstartedVms(const Snapshot& snapshot) {
+  std::vector<std::string> names;
+  for (const auto& [key, row] : snapshot.vms().by_name()) {
+    const VirtualMachine& vm = snapshot.vms()[row];
+    const bool starts = vm.run_strategy == "Always" ||
+                        vm.run_strategy == "RerunOnFailure" ||
+                        vm.run_strategy == "Once";
+    if (starts && vm.claims.present &&
+        snapshot.vmis().Find(vm.meta.name_space, vm.meta.name) == nullptr) {
+      names.push_back(absl::StrCat(vm.meta.name_space, "/", vm.meta.name));
+    }
+  }
+  return names;
+}
+
+void SayUnstartedVms(const PlanRun& run, const Console& console) {
+  constexpr size_t kMostNames = 8;
+  std::vector<std::string> names = UnstartedVms(run.snapshot);
+  if (names.empty()) return;
+  const size_t left_out =
+      names.size() > kMostNames ? names.size() - kMostNames : 0;
+  names.resize(names.size() - left_out);
+  console.err << "gpubinder plan: no VMI among the objects, so not started "
+                 "here: "
+              << absl::StrJoin(names, ", ");
+  if (left_out > 0) console.err << " and " << left_out << " more";
+  console.err << "\n";
 }
 
 int PrintPlan(const PlanRun& run, const PlanArgs& args,
@@ -69,6 +109,7 @@ int PrintPlan(const PlanRun& run, const PlanArgs& args,
     console.out << PlanTable(
         run, document, console.colour ? TextStyle::kColour : TextStyle::kPlain);
   }
+  SayUnstartedVms(run, console);
   for (const std::string& refusal : run.refusals) {
     console.err << "gpubinder plan: not taken: " << refusal << "\n";
   }

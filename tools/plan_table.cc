@@ -60,10 +60,9 @@ std::string Sets(const PlanDocument& plan, TextStyle style) {
                           {.text = Text(set["launcher"])},
                           {.text = Text(set["nodeName"])},
                           ReasonCell(set["reason"])}};
-    const std::string message = Text(set["message"]);
     // "Placed on n1" says nothing that the columns do not.
     if (!set["message"].is_null() && Text(set["reason"]) != "Placed") {
-      row.below = message;
+      row.below = MessageLessReason(Text(set["message"]), Text(set["reason"]));
     }
     rows.push_back(std::move(row));
   });

@@ -76,7 +76,7 @@ std::vector<Flag> FlagsOf(RunFlags& flags) {
        .help = "move a damaged journal aside and start from the cluster, "
                "which holds the truth",
        .set = IntoSwitch(&flags.rebuild)}};
-  for (Flag& flag : ConfigFlags(&flags.changes)) {
+  for (Flag& flag : ConfigFlags(Config(), &flags.changes)) {
     all.push_back(std::move(flag));
   }
   return all;

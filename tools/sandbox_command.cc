@@ -3,21 +3,17 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/synchronization/mutex.h"
-#include "reconciler/model/reason.h"
 #include "tools/commands.h"
 #include "tools/config_file.h"
-#include "tools/effect_line.h"
 #include "tools/flags.h"
 #include "tools/sandbox_cluster.h"
+#include "tools/sandbox_display.h"
 #include "tools/text_files.h"
 
 namespace gpubinder {
@@ -49,6 +45,13 @@ struct SandboxFlags {
   ConfigChanges changes;
 };
 
+// Its scheduler refuses at once or never.
+Config SandboxConfig() {
+  Config config;
+  config.refusal_grace = absl::Seconds(1);
+  return config;
+}
+
 absl::Status IntoPort(absl::string_view text, int* port) {
   if (absl::SimpleAtoi(text, port) && *port >= 0 && *port < 65536) {
     return absl::OkStatus();
@@ -62,7 +65,9 @@ std::vector<Flag> FlagsOf(SandboxFlags& flags) {
       {.name = "file",
        .letter = 'f',
        .value = "FILE",
-       .help = "YAML or JSON, or a folder of such files, or - ",
+       .help =
+           "YAML or JSON, or a folder of such files, or - for stdin; may be "
+           "given again",
        .set =
            [&flags](absl::string_view text) {
              flags.files.emplace_back(text);
@@ -88,14 +93,15 @@ std::vector<Flag> FlagsOf(SandboxFlags& flags) {
        .help = "loopback address that answers explain (default: any free "
                "port)",
        .set = IntoText(&flags.grpc_address)}};
-  for (Flag& flag : ConfigFlags(&flags.changes)) {
+  for (Flag& flag : ConfigFlags(SandboxConfig(), &flags.changes)) {
     all.push_back(std::move(flag));
   }
   return all;
 }
 
 // The files that are applied one by one.
-std::vector<std::string> StagesOf(const std::vector<std::string>& paths) {
+absl::StatusOr<std::vector<std::string>> StagesOf(
+    const std::vector<std::string>& paths) {
   std::vector<std::string> stages;
   for (const std::string& path : paths) {
     std::error_code failed;
@@ -111,64 +117,15 @@ std::vector<std::string> StagesOf(const std::vector<std::string>& paths) {
         inside.push_back(entry.path());
       }
     }
+    if (inside.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path, ": found no file in it, want .yaml, .yml or .json"));
+    }
     std::sort(inside.begin(), inside.end());
     stages.insert(stages.end(), inside.begin(), inside.end());
   }
   return stages;
 }
-
-// What is printed while it happens, and the last pass for the table.
-class Display {
- public:
-  explicit Display(const Console& console) : console_(console) {}
-
-  void Pass(const FinishedPass& pass) {
-    absl::MutexLock lock(&mutex_);
-    if (pass.record.role() == v1::LEADER) {
-      for (const v1::Effect& effect : pass.result.effects) {
-        const std::optional<std::string> line = EffectLine(effect);
-        if (line.has_value()) console_.out << "  " << *line << std::endl;
-      }
-    }
-    rows_.clear();
-    for (const SetView& view : pass.result.sets) AddRow(view, pass.snapshot);
-  }
-
-  void Say(const std::string& text) {
-    absl::MutexLock lock(&mutex_);
-    console_.out << text << std::endl;
-  }
-
-  void Table() {
-    absl::MutexLock lock(&mutex_);
-    console_.out << absl::StrFormat("\n%-24s %-9s %-10s %s\n", "SET",
-                                    "LAUNCHER", "NODE", "VERDICT");
-    for (const auto& [name, row] : rows_) console_.out << row << "\n";
-    console_.out << std::flush;
-  }
-
- private:
-  void AddRow(const SetView& view, const Snapshot& snapshot) {
-    const char* launcher = "-";
-    if (view.set.launcher.state == LauncherState::kGated) launcher = "gated";
-    if (view.set.launcher.state == LauncherState::kPinned) {
-      launcher = "pinned";
-      const Pod& pod = snapshot.pods()[*view.set.launcher.pod];
-      if (pod.phase == "Running") launcher = "running";
-    }
-    const std::string name =
-        absl::StrCat(view.set.name_space, "/", view.set.name);
-    const std::string node =
-        view.verdict.node.empty() ? "-" : view.verdict.node;
-    rows_[name] = absl::StrFormat(
-        "%-24s %-9s %-10s %s", name, launcher, node,
-        view.verdict.reason == v1::PLACED ? "Placed" : MessageOf(view.verdict));
-  }
-
-  const Console& console_;
-  absl::Mutex mutex_;
-  std::map<std::string, std::string> rows_;
-};
 
 absl::StatusOr<std::string> JournalDirectory(const SandboxFlags& flags) {
   if (!flags.journal.empty()) return flags.journal;
@@ -182,8 +139,10 @@ absl::StatusOr<std::string> JournalDirectory(const SandboxFlags& flags) {
 }
 
 absl::Status ApplyStages(const SandboxFlags& flags, const Console& console,
-                         SandboxCluster& cluster, Display& display) {
-  for (const std::string& stage : StagesOf(flags.files)) {
+                         SandboxCluster& cluster, SandboxDisplay& display) {
+  const absl::StatusOr<std::vector<std::string>> stages = StagesOf(flags.files);
+  if (!stages.ok()) return stages.status();
+  for (const std::string& stage : *stages) {
     const absl::StatusOr<std::vector<InputText>> texts =
         ReadTextFiles({stage}, console.in);
     if (!texts.ok()) return texts.status();
@@ -191,11 +150,11 @@ absl::Status ApplyStages(const SandboxFlags& flags, const Console& console,
     std::vector<std::string> skipped;
     absl::Status applied = cluster.Apply(*texts, skipped);
     for (const std::string& name : skipped) {
-      display.Say(absl::StrCat("  skipped ", name,
-                               ": not a kind the sandbox "
-                               "has"));
+      display.Say(
+          absl::StrCat("  skipped  ", name, ": not a kind the sandbox has"));
     }
-    if (!applied.ok()) return applied;
+    // The server is in this process: what it refuses is bad input.
+    if (!applied.ok()) return absl::InvalidArgumentError(applied.message());
     if (!cluster.AwaitQuiet(kQuiet, kMostWait)) {
       display.Say("  (still busy; going on)");
     }
@@ -203,41 +162,48 @@ absl::Status ApplyStages(const SandboxFlags& flags, const Console& console,
   return absl::OkStatus();
 }
 
+// Commands to be typed, each on a line of its own.
 void SayWhere(const SandboxFlags& flags, const std::string& journal,
-              SandboxCluster& cluster, Display& display) {
+              const Console& console, SandboxCluster& cluster,
+              SandboxDisplay& display) {
+  const std::string replay =
+      absl::StrCat("\n  ", console.program, " replay ", journal);
   if (flags.once) {
-    display.Say(absl::StrCat(
-        "\nrun the passes again:   gpubinder replay ", journal,
-        "\nkeep the cluster:       leave out --once, then in another shell\n"
-        "  look at it:           kubectl --server http://127.0.0.1:PORT get "
-        "vm,vmi,pods,gpuclaims,gpuclaimsets -A\n"
-        "  ask why:              gpubinder explain --address HOST:PORT "
-        "NAMESPACE/NAME"));
+    std::string files;
+    for (const std::string& file : flags.files) {
+      absl::StrAppend(&files, " -f ", file);
+    }
+    display.Say(absl::StrCat("\nrun the passes again:", replay,
+                             "\nkeep such a cluster, and look at it:\n  ",
+                             console.program, " sandbox", files));
     return;
   }
-  display.Say(
-      absl::StrCat("\nlook at it:   kubectl --server http://127.0.0.1:",
-                   cluster.server().port(),
-                   " get vm,vmi,pods,gpuclaims,gpuclaimsets -A\n"
-                   "ask why:      gpubinder explain --address 127.0.0.1:",
-                   cluster.binder().grpc_port(), " NAMESPACE/NAME\n",
-                   "afterwards:   gpubinder replay ", journal,
-                   "\nrunning until interrupted"));
+  display.Say(absl::StrCat(
+      "\nlook at it:\n  kubectl --server http://127.0.0.1:",
+      cluster.server().port(),
+      " get vm,vmi,pods,gpuclaims,gpuclaimsets -A\nask why:\n  ",
+      console.program,
+      " explain --address 127.0.0.1:", cluster.binder().grpc_port(),
+      " NAMESPACE/NAME\n", "run the passes again, afterwards:", replay,
+      "\nrunning until interrupted"));
 }
 
 int Run(const SandboxFlags& flags, const Console& console) {
-  SandboxOptions options{.grpc_address = flags.grpc_address,
+  SandboxOptions options{.config = SandboxConfig(),
+                         .grpc_address = flags.grpc_address,
                          .start_backoff = kStartBackoff};
-  options.config.refusal_grace = absl::Seconds(1);
   if (absl::Status s = ApplyChanges(flags.changes, options.config); !s.ok()) {
     return Fail("sandbox", s, console);
   }
   const absl::StatusOr<std::string> journal = JournalDirectory(flags);
   if (!journal.ok()) return Fail("sandbox", journal.status(), console);
   options.journal_directory = *journal;
-  Display display(console);
+  SandboxDisplay display(console);
   options.on_pass = [&display](const FinishedPass& pass) {
     display.Pass(pass);
+  };
+  options.on_revision = [&display](const embedded::StoreEvent& event) {
+    display.Revision(event);
   };
   sigset_t signals;
   sigemptyset(&signals);
@@ -252,7 +218,7 @@ int Run(const SandboxFlags& flags, const Console& console) {
   const absl::Status applied = ApplyStages(flags, console, **cluster, display);
   if (!applied.ok()) return Fail("sandbox", applied, console);
   display.Table();
-  SayWhere(flags, *journal, **cluster, display);
+  SayWhere(flags, *journal, console, **cluster, display);
   if (!flags.once) {
     int signal = 0;
     sigwait(&signals, &signal);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 
 namespace gpubinder {
 namespace {
@@ -127,6 +128,16 @@ std::vector<std::string> WrapText(absl::string_view text, size_t columns) {
     absl::StrAppend(&lines.back(), lines.back().empty() ? "" : " ", word);
   }
   return lines;
+}
+
+std::string MessageLessReason(absl::string_view message,
+                              absl::string_view reason) {
+  if (message == reason) return "";
+  absl::string_view rest = message;
+  if (absl::ConsumePrefix(&rest, reason) && absl::ConsumePrefix(&rest, ": ")) {
+    return std::string(rest);
+  }
+  return std::string(message);
 }
 
 std::string Printable(absl::string_view text) {

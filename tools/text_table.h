@@ -38,6 +38,11 @@ std::string TextTable(const std::vector<TextRow>& rows, TextStyle style);
 // Lines of at most `columns`, broken at spaces, a longer word inside of it.
 std::vector<std::string> WrapText(absl::string_view text, size_t columns);
 
+// A message below a cell that names its reason: without the reason and the
+// colon it begins with, and empty when it is the reason alone.
+std::string MessageLessReason(absl::string_view message,
+                              absl::string_view reason);
+
 // Control characters become spaces.
 std::string Printable(absl::string_view text);
 

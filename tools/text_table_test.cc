@@ -64,5 +64,13 @@ TEST(TextTableTest, TextWrapsAtSpaces) {
             (std::vector<std::string>{"abcd", "efgh", "ij k"}));
 }
 
+TEST(TextTableTest, AMessageDoesNotSayItsReasonTwice) {
+  EXPECT_EQ(MessageLessReason("NoNodeFits: 1 node NodeCordoned", "NoNodeFits"),
+            "1 node NodeCordoned");
+  EXPECT_EQ(MessageLessReason("FeatureDisabled", "FeatureDisabled"), "");
+  EXPECT_EQ(MessageLessReason("ClassNotFound class x", "ClassNotFound"),
+            "ClassNotFound class x");
+}
+
 }  // namespace
 }  // namespace gpubinder
