@@ -33,12 +33,6 @@ const OwnerReference* OwningVmi(const Pod& pod) {
   return nullptr;
 }
 
-bool Lists(const Snapshot& snapshot, absl::string_view vmi_uid,
-           const std::string& pod_uid) {
-  const std::optional<Row> row = snapshot.vmis().FindUid(vmi_uid);
-  return row.has_value() && snapshot.vmis()[*row].active_pods.contains(pod_uid);
-}
-
 Phase PhaseOf(const GpuClaim& claim) {
   if (claim.phase == "Bound" && !claim.node_name.empty()) return Phase::kBound;
   return claim.phase == "Lost" ? Phase::kLost : Phase::kPending;
@@ -131,7 +125,9 @@ void NotePodRefusal(const Pod& pod, absl::Time at, Snapshot& snapshot) {
   for (const auto& [resource, units] : ExtendedRequests(pod).units) {
     refusal.resources.push_back(resource);
   }
-  refusal.listed = Lists(snapshot, owner->uid, pod.meta.uid);
+  auto listed = snapshot.listed_by.find(pod.meta.uid);
+  refusal.listed =
+      listed != snapshot.listed_by.end() && listed->second == owner->uid;
   // Kept from the first record that shows it.
   snapshot.kubelet_refusals.emplace(pod.meta.uid, std::move(refusal));
 }
@@ -141,9 +137,13 @@ void ForgetSettledRefusals(Snapshot& snapshot) {
   for (auto it = refusals.begin(); it != refusals.end();) {
     it->second.recorded =
         it->second.recorded || IsRecorded(snapshot, it->second);
-    const bool settled = it->second.recorded &&
-                         !StillFails(snapshot, it->second) &&
-                         !InFlightFor(snapshot, it->second);
+    // A pod that no VMI has ever listed is nobody's launcher.
+    const bool forged =
+        !it->second.listed &&
+        !snapshot.vmis().FindUid(it->second.vmi_uid).has_value();
+    const bool settled =
+        forged || (it->second.recorded && !StillFails(snapshot, it->second) &&
+                   !InFlightFor(snapshot, it->second));
     it = settled ? refusals.erase(it) : std::next(it);
   }
 }
@@ -235,9 +235,22 @@ template <>
 void AfterStore<VirtualMachineInstance>(Row row, absl::Time,
                                         Snapshot& snapshot) {
   const VirtualMachineInstance& vmi = snapshot.vmis()[row];
-  for (auto& [pod_uid, refusal] : snapshot.kubelet_refusals) {
-    if (refusal.vmi_uid == vmi.meta.uid && vmi.active_pods.contains(pod_uid)) {
-      refusal.listed = true;
+  for (const auto& [pod_uid, node] : vmi.active_pods) {
+    snapshot.listed_by[pod_uid] = vmi.meta.uid;
+    auto refusal = snapshot.kubelet_refusals.find(pod_uid);
+    if (refusal != snapshot.kubelet_refusals.end() &&
+        refusal->second.vmi_uid == vmi.meta.uid) {
+      refusal->second.listed = true;
+    }
+  }
+}
+
+template <>
+void BeforeErase<VirtualMachineInstance>(Row row, absl::Time,
+                                         Snapshot& snapshot) {
+  for (const auto& [pod_uid, node] : snapshot.vmis()[row].active_pods) {
+    if (!snapshot.pods().FindUid(pod_uid).has_value()) {
+      snapshot.listed_by.erase(pod_uid);
     }
   }
 }
@@ -259,6 +272,7 @@ void BeforeErase<Pod>(Row row, absl::Time at, Snapshot& snapshot) {
   snapshot.refused_since.erase(pod.meta.uid);
   snapshot.refused_pins.erase(pod.meta.uid);
   NotePodRefusal(pod, at, snapshot);
+  snapshot.listed_by.erase(pod.meta.uid);
 }
 
 }  // namespace gpubinder

@@ -34,6 +34,9 @@ void BeforeErase<Node>(Row row, absl::Time at, Snapshot& snapshot);
 template <>
 void BeforeErase<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot);
 template <>
+void BeforeErase<VirtualMachineInstance>(Row row, absl::Time at,
+                                         Snapshot& snapshot);
+template <>
 void BeforeErase<Pod>(Row row, absl::Time at, Snapshot& snapshot);
 
 // Remembers a launcher that its kubelet refused.

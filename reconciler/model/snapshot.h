@@ -126,6 +126,10 @@ struct Snapshot {
   absl::btree_map<std::string, WriteRate> write_rates;
   // By pod uid.
   absl::btree_map<std::string, KubeletRefusal> kubelet_refusals;
+  // The uid of the VMI that has listed a pod in status.activePods, by the pod's
+  // uid, until the pod goes: the VMI may be gone before its pod's refusal is
+  // seen, since kinds are watched apart.
+  absl::btree_map<std::string, std::string> listed_by;
   // By pod uid.
   absl::btree_map<std::string, RefusedPin> refused_pins;
   // Since when a scheduler's refusal stands, by pod uid.
