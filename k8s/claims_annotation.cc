@@ -11,6 +11,7 @@
 #include "k8s/field_reader.h"
 #include "k8s/json_value.h"
 #include "k8s/object_codec.h"
+#include "proto/utf8.h"
 
 namespace gpubinder {
 
@@ -29,7 +30,7 @@ std::string ReadFieldsOnce(
   std::vector<absl::string_view> seen;
   object.ForEachField([&](absl::string_view name, JsonValue value) {
     if (!error.empty()) return;
-    const std::string shown = absl::Utf8SafeCEscape(name.substr(0, 64));
+    const std::string shown = absl::Utf8SafeCEscape(Utf8Within(name, 64));
     if (std::find(legal.begin(), legal.end(), name) == legal.end()) {
       error = absl::StrCat("unknown field \"", shown, "\"");
     } else if (std::find(seen.begin(), seen.end(), name) != seen.end()) {

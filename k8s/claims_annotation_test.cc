@@ -99,6 +99,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "entry 0: claimTemplate.count: found the text \"1\", want a "
                 "whole number of 1 or more"}));
 
+// The error becomes part of a record, which must be UTF-8.
+TEST(ClaimsAnnotationTest, LongFieldNameIsCutAtAWholeCharacter) {
+  const std::string name(63, 'a');
+  EXPECT_EQ(ErrorOf(absl::StrCat("[{\"", name, "\xc3\xa9\":1}]")),
+            absl::StrCat("entry 0: unknown field \"", name, "\""));
+}
+
 TEST(ClaimsAnnotationTest, TextThatIsNoJsonIsAnError) {
   for (const char* text : {"", "a", "[", "[{\"claimName\":\"a\"}] x"}) {
     EXPECT_EQ(ErrorOf(text).substr(0, 9), "no JSON: ") << text;

@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/check.h"
+#include "proto/utf8.h"
 #include "simdjson.h"
 
 namespace gpubinder {
@@ -129,7 +130,7 @@ void TakeStatusObject(absl::string_view text, ApiError& error) {
           simdjson::SUCCESS ||
       status["kind"].get(kind) != simdjson::SUCCESS || kind != "Status") {
     const absl::string_view trimmed = absl::StripAsciiWhitespace(text);
-    error.message = std::string(trimmed.substr(0, kMaxMessage));
+    error.message = Utf8Within(trimmed, kMaxMessage);
     return;
   }
   std::string_view words;

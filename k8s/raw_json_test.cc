@@ -183,6 +183,15 @@ TEST(TakeStatusObject, KeepsOtherTextAsTheMessage) {
   EXPECT_EQ(error.message, std::string(256, 'x'));
 }
 
+// The message becomes part of a record, which must be UTF-8.
+TEST(TakeStatusObject, KeepsOfOtherTextWhatIsUtf8) {
+  ApiError error{.code = 502};
+  TakeStatusObject("Pas trouv\xe9", error);
+  EXPECT_EQ(error.message, "Pas trouv?");
+  TakeStatusObject(std::string(255, 'x') + "\xc3\xa9", error);
+  EXPECT_EQ(error.message, std::string(255, 'x'));
+}
+
 TEST(IsJsonObject, RefusesWhatOnlyLooksLikeOne) {
   EXPECT_TRUE(IsJsonObject(R"( {"a":[1,true,null,"x"]} )"));
   for (const char* text :

@@ -15,9 +15,13 @@
 #include "k8s/kinds.h"
 #include "k8s/object_codec.h"
 #include "k8s/object_filter.h"
+#include "proto/utf8.h"
 
 namespace gpubinder {
 namespace {
+
+// Of an outcome: a server's answer may quote the whole object.
+constexpr size_t kMostMessageBytes = 1024;
 
 // Effects that are sent one after the other, and what waits for them.
 struct Chain {
@@ -227,8 +231,10 @@ class Effector::Impl {
     const ApiError error = ApiErrorOf(status);
     outcome.set_kind(v1::Outcome::REFUSED);
     outcome.set_code(error.code);
-    outcome.set_message(error.message.empty() ? std::string(status.message())
-                                              : error.message);
+    const absl::string_view said = error.message.empty()
+                                       ? status.message()
+                                       : absl::string_view(error.message);
+    outcome.set_message(Utf8Within(said, kMostMessageBytes));
     outcome.set_retry_after_seconds(absl::ToInt64Seconds(error.retry_after));
   }
 
@@ -237,7 +243,7 @@ class Effector::Impl {
     if (absl::IsDeadlineExceeded(status) || absl::IsDataLoss(status) ||
         absl::IsCancelled(status)) {
       outcome.set_kind(v1::Outcome::UNKNOWN);
-      outcome.set_message(std::string(status.message()));
+      outcome.set_message(Utf8Within(status.message(), kMostMessageBytes));
       return;
     }
     // Its name says that this very Warning was given before.

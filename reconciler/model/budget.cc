@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "proto/utf8.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/launcher.h"
 #include "reconciler/model/pod_request.h"
@@ -108,7 +109,7 @@ void Budgets::ReadQuota(const ResourceQuota& quota, const Keys& governed) {
         {.name_space = quota.meta.name_space,
          .name = quota.meta.name,
          .problem = {absl::StrCat("spec.hard[\"", key, "\"]"),
-                     absl::StrCat("found \"", quantity.substr(0, 40),
+                     absl::StrCat("found \"", Utf8Within(quantity, 40),
                                   "\", want a quantity of 0 or more")}});
   }
   // A value that is no quantity at all: 0 too, or a typing slip would lift the

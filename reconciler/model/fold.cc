@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "proto/utf8.h"
 #include "reconciler/model/fold_objects.h"
 
 namespace gpubinder {
@@ -187,7 +188,7 @@ void NoteRefusedPin(const v1::Effect& effect, const v1::Outcome& outcome,
   }
   snapshot.refused_pins[effect.target().uid()] = {
       .resource_version = effect.target().resource_version(),
-      .message = outcome.message().substr(0, 200)};
+      .message = Utf8Within(outcome.message(), 200)};
 }
 
 // The first conflict in a row is decided again at once.

@@ -221,6 +221,33 @@ TEST_F(FoldTest, OnlyALeadersDecisionIsAssumedAndAnUnknownOutcomeKeepsIt) {
   EXPECT_TRUE(snapshot_.in_flight.empty());
 }
 
+TEST_F(FoldTest, WhatTheServerSaidOfAPinIsCutAtAWholeCharacter) {
+  v1::Record record;
+  v1::Effect& pin = *record.mutable_decision()->add_effects();
+  pin.mutable_pin_pod();
+  pin.mutable_target()->set_uid("p1");
+  record.set_role(v1::LEADER);
+  Tell(record);
+  v1::Record refused;
+  refused.mutable_outcome()->set_decision(sequence_);
+  refused.mutable_outcome()->set_kind(v1::Outcome::REFUSED);
+  refused.mutable_outcome()->set_code(403);
+  refused.mutable_outcome()->set_message(std::string(199, 'x') + "\xc3\xa9");
+  Tell(refused);
+  EXPECT_EQ(snapshot_.refused_pins.at("p1").message, std::string(199, 'x'));
+}
+
+// As after a restore, or against a cluster that began anew.
+TEST_F(FoldTest, AnObjectWithAnothersUidIsFoundByItWhenTheOtherIsGone) {
+  See(v1::ObjectEvent::ADDED, Claim("x", "u", "9", "a"));
+  Begin(Kind::kGpuClaim);
+  See(v1::ObjectEvent::LISTED, Claim("y", "u", "1", "b"));
+  End(Kind::kGpuClaim);
+  ASSERT_TRUE(snapshot_.claims().FindUid("u").has_value());
+  EXPECT_EQ(snapshot_.claims()[*snapshot_.claims().FindUid("u")].meta.name,
+            "y");
+}
+
 TEST_F(FoldTest, SchedulersRefusalStandsFromTheFirstRecordThatShowsIt) {
   Pod pod;
   pod.meta = {.name_space = "t", .name = "p", .uid = "p1"};
