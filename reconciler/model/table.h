@@ -59,7 +59,7 @@ class Table {
     Row row;
     if (found != by_name_.end()) {
       row = found->second;
-      by_uid_.erase(rows_[row]->meta.uid);
+      ForgetUid(row);
     } else {
       row = NewRow();
       by_name_.emplace(std::move(key), row);
@@ -71,7 +71,7 @@ class Table {
   void Erase(Row row) {
     const auto& meta = rows_[row]->meta;
     by_name_.erase(NameKey(meta.name_space, meta.name));
-    by_uid_.erase(meta.uid);
+    ForgetUid(row);
     rows_[row].reset();
     free_.push_back(row);
   }
@@ -84,6 +84,12 @@ class Table {
   absl::btree_set<Row> listed, written;
 
  private:
+  // The uid may name another object by now: one that was restored, or of a
+  // cluster that began anew.
+  void ForgetUid(Row row) {
+    auto found = by_uid_.find(rows_[row]->meta.uid);
+    if (found != by_uid_.end() && found->second == row) by_uid_.erase(found);
+  }
   static std::optional<Row> Look(const absl::btree_map<std::string, Row>& index,
                                  absl::string_view key) {
     auto found = index.find(key);
