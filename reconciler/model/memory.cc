@@ -134,9 +134,14 @@ class MemoryWrite {
     const bool changed = there_.reason != ReasonName(verdict_.reason) ||
                          (new_vmi && verdict_.reason != v1::PLACED);
     const std::vector<v1::SummaryLine> summary = Summarize(verdict_);
-    if (!changed && MeansTheSame(there_.summary, summary)) return;
+    // A set that was placed elsewhere since says where, for the same reason.
+    const bool moved =
+        write.has_node_name() && verdict_.node != there_.node_name;
+    const bool same = !changed && MeansTheSame(there_.summary, summary);
+    if (same && !moved) return;
     differs_ = true;
     write.set_message(MessageOf(verdict_));
+    if (same) return;
     write.set_set_summary(true);
     for (const v1::SummaryLine& line : summary) *write.add_summary() = line;
     if (!changed) return;

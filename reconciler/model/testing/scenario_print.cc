@@ -215,6 +215,7 @@ std::string ObjectText(const Object& object, absl::Time now) {
   } else if (const GpuClaimSet* set = std::get_if<GpuClaimSet>(&object)) {
     absl::StrAppend(&text, " ", set->reason, " (", set->transitions, ")",
                     set->node_name.empty() ? "" : " on ", set->node_name,
+                    set->message.empty() ? "" : ": ", set->message,
                     set->rejected_nodes.empty() ? "" : " rejected: ",
                     Rejections(set->rejected_nodes, now));
   } else if (const Pod* pod = std::get_if<Pod>(&object)) {
