@@ -1,6 +1,9 @@
 #include "proto/utf8.h"
 
+#include <google/protobuf/descriptor.h>
+
 #include <cstdint>
+#include <vector>
 
 namespace gpubinder {
 namespace {
@@ -27,7 +30,56 @@ size_t CharacterSize(absl::string_view text) {
   return size;
 }
 
+// Whether there is anything to repair; most text is plain.
+bool IsUtf8(absl::string_view text) {
+  while (!text.empty()) {
+    const size_t size = CharacterSize(text);
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+void RepairField(const FieldDescriptor& field, int index, Message& message) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  std::string scratch;
+  if (field.is_repeated()) {
+    const std::string& text =
+        reflection.GetRepeatedStringReference(message, &field, index, &scratch);
+    if (IsUtf8(text)) return;
+    reflection.SetRepeatedString(&message, &field, index,
+                                 Utf8Within(text, text.size()));
+    return;
+  }
+  const std::string& text =
+      reflection.GetStringReference(message, &field, &scratch);
+  if (IsUtf8(text)) return;
+  reflection.SetString(&message, &field, Utf8Within(text, text.size()));
+}
+
 }  // namespace
+
+void RepairText(Message& message) {
+  const google::protobuf::Reflection& reflection = *message.GetReflection();
+  std::vector<const FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    const int count =
+        field->is_repeated() ? reflection.FieldSize(message, field) : 1;
+    for (int i = 0; i < count; ++i) {
+      if (field->type() == FieldDescriptor::TYPE_STRING) {
+        RepairField(*field, i, message);
+      } else if (field->type() == FieldDescriptor::TYPE_MESSAGE) {
+        RepairText(*(field->is_repeated()
+                         ? reflection.MutableRepeatedMessage(&message, field, i)
+                         : reflection.MutableMessage(&message, field)));
+      }
+    }
+  }
+}
 
 std::string Utf8Within(absl::string_view text, size_t most) {
   std::string kept;

@@ -5,6 +5,8 @@
 #ifndef PROTO_UTF8_H_
 #define PROTO_UTF8_H_
 
+#include <google/protobuf/message.h>
+
 #include <cstddef>
 #include <string>
 
@@ -15,6 +17,10 @@ namespace gpubinder {
 // `text`, at most `most` bytes of it, cut at a whole character; each byte that
 // belongs to no UTF-8 character is a "?".
 std::string Utf8Within(absl::string_view text, size_t most);
+
+// The same for every string field of the message and of those in it, whatever
+// their length: the last guard before a record is written.
+void RepairText(google::protobuf::Message& message);
 
 }  // namespace gpubinder
 

@@ -34,5 +34,23 @@ TEST(Utf8WithinTest, SaysAQuestionMarkForEachByteThatIsNoUtf8) {
   EXPECT_EQ(Utf8Within("\xf4\x90\x80\x80", 9), "????");  // beyond U+10FFFF
 }
 
+TEST(RepairText, EveryStringOfARecordCanBeReadAgain) {
+  v1::Record record;
+  v1::Decision& decision = *record.mutable_decision();
+  v1::Effect& effect = *decision.add_effects();
+  effect.mutable_set_condition()->set_message("caf\xc3");
+  effect.mutable_write_claim_set()->add_claims("ok");
+  effect.mutable_write_claim_set()->add_claims("\xff");
+  decision.add_explanations()->set_message("fine");
+  decision.set_explanations_digest("\xff\xfe");  // bytes stay as they are
+  RepairText(record);
+  v1::Record read;
+  ASSERT_TRUE(read.ParseFromString(record.SerializeAsString()));
+  EXPECT_EQ(read.decision().effects(0).write_claim_set().claims(1), "?");
+  EXPECT_EQ(read.decision().effects(0).write_claim_set().claims(0), "ok");
+  EXPECT_EQ(read.decision().explanations(0).message(), "fine");
+  EXPECT_EQ(read.decision().explanations_digest(), "\xff\xfe");
+}
+
 }  // namespace
 }  // namespace gpubinder

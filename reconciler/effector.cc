@@ -300,6 +300,7 @@ class Effector::Impl {
   void Report(const DecisionKey& key, uint32_t index, v1::Outcome outcome) {
     outcome.set_decision(key.sequence);
     outcome.set_effect(index);
+    RepairText(outcome);
     options_.on_outcome(std::move(outcome));
   }
 

@@ -7,6 +7,7 @@
 
 #include "proto/utf8.h"
 #include "reconciler/model/fold_objects.h"
+#include "reconciler/model/write_rate.h"
 
 namespace gpubinder {
 namespace {
@@ -189,29 +190,6 @@ void NoteRefusedPin(const v1::Effect& effect, const v1::Outcome& outcome,
   snapshot.refused_pins[effect.target().uid()] = {
       .resource_version = effect.target().resource_version(),
       .message = Utf8Within(outcome.message(), 200)};
-}
-
-// The first conflict in a row is decided again at once.
-void NoteRate(const v1::Effect& effect, const v1::Outcome& outcome,
-              absl::Time at, Snapshot& snapshot) {
-  const std::string& key =
-      effect.set_key().empty() ? effect.target().uid() : effect.set_key();
-  if (outcome.kind() == v1::Outcome::APPLIED) {
-    // A Warning that is there already says nothing of the write behind it.
-    if (!effect.has_emit_warning()) snapshot.write_rates.erase(key);
-    return;
-  }
-  if (outcome.kind() != v1::Outcome::REFUSED) return;
-  WriteRate& rate = snapshot.write_rates[key];
-  const bool conflict = outcome.code() == 409 && rate.refusals == 0;
-  ++rate.refusals;
-  const int64_t doublings = std::min<int64_t>(rate.refusals - 1, 5);
-  absl::Duration wait =
-      conflict
-          ? absl::ZeroDuration()
-          : std::min(absl::Seconds(int64_t{1} << doublings), absl::Seconds(30));
-  wait = std::max(wait, absl::Seconds(outcome.retry_after_seconds()));
-  rate.until = at + wait;
 }
 
 Change FoldOutcome(const v1::Record& record, std::optional<Object> object,

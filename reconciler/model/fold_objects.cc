@@ -10,6 +10,7 @@
 #include "reconciler/model/fold.h"
 #include "reconciler/model/pod_request.h"
 #include "reconciler/model/quantity.h"
+#include "reconciler/model/write_rate.h"
 
 namespace gpubinder {
 namespace {
@@ -216,6 +217,17 @@ void BeforeErase<GpuClaim>(Row row, absl::Time, Snapshot& snapshot) {
   columns.node[row] = kNoName;
   columns.units[row] = 0;
   snapshot.attached_since.erase(snapshot.claims()[row].meta.uid);
+  ForgetWrites(snapshot.claims()[row].meta.uid, snapshot);
+}
+
+template <>
+void BeforeErase<GpuClaimSet>(Row row, absl::Time, Snapshot& snapshot) {
+  ForgetWrites(snapshot.claim_sets()[row].meta.uid, snapshot);
+}
+
+template <>
+void BeforeErase<GpuClass>(Row row, absl::Time, Snapshot& snapshot) {
+  ForgetWrites(snapshot.classes()[row].meta.uid, snapshot);
 }
 
 // The names a pass asks the books for.
@@ -273,6 +285,7 @@ void BeforeErase<Pod>(Row row, absl::Time at, Snapshot& snapshot) {
   snapshot.refused_pins.erase(pod.meta.uid);
   NotePodRefusal(pod, at, snapshot);
   snapshot.listed_by.erase(pod.meta.uid);
+  ForgetWrites(pod.meta.uid, snapshot);
 }
 
 }  // namespace gpubinder

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/container/btree_set.h"
+#include "proto/utf8.h"
 #include "reconciler/model/plan.h"
 #include "reconciler/model/sha256.h"
 #include "reconciler/model/steps.h"
@@ -117,6 +118,7 @@ v1::Decision ToRecord(const PassResult& result, uint64_t pass) {
   for (const std::string& gone : result.gone_sets) {
     decision.add_gone_sets(gone);
   }
+  RepairText(decision);
   return decision;
 }
 

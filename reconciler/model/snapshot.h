@@ -84,6 +84,12 @@ struct WriteRate {
   absl::Time until = absl::InfinitePast();
 };
 
+// The last write that was applied to one place of an object.
+struct AppliedWrite {
+  std::string content;
+  absl::Time at = absl::InfinitePast();
+};
+
 // An effect by the sequence of its decision and its index there.
 using EffectId = std::pair<uint64_t, uint32_t>;
 
@@ -124,6 +130,8 @@ struct Snapshot {
   absl::btree_map<EffectId, v1::Effect> in_flight;
   // By the key of the set, and by uid for objects of no set.
   absl::btree_map<std::string, WriteRate> write_rates;
+  // By uid, write and condition type, of objects that are there.
+  absl::btree_map<std::string, AppliedWrite> applied_writes;
   // By pod uid.
   absl::btree_map<std::string, KubeletRefusal> kubelet_refusals;
   // The uid of the VMI that has listed a pod in status.activePods, by the pod's
