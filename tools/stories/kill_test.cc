@@ -11,6 +11,7 @@
 #include <iostream>
 #include <memory>
 #include <random>
+#include <set>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -45,6 +46,8 @@ constexpr uint64_t kKillsOfRound = 25;
 // When nothing is left to do, revisions no longer come.
 constexpr absl::Duration kMostWait = absl::Seconds(3);
 constexpr absl::Duration kLimit = absl::Minutes(2);
+// A write that was refused twice is tried again within it.
+constexpr absl::Duration kQuiet = absl::Seconds(2);
 
 uint64_t NumberFrom(const char* name, uint64_t otherwise) {
   const char* given = std::getenv(name);
@@ -95,7 +98,7 @@ class BurstRun {
         return writes_ != seen;
       };
       if (bound_.size() == kBurstBound && running_.size() == kBurstMachines &&
-          !mutex_.AwaitWithTimeout(absl::Condition(&more), absl::Seconds(1))) {
+          !mutex_.AwaitWithTimeout(absl::Condition(&more), kQuiet)) {
         return true;
       }
       mutex_.AwaitWithDeadline(absl::Condition(&more), end);
@@ -166,6 +169,8 @@ constexpr char kLeading[] = "leading, epoch";
 // order.
 void RunToTheEnd(BurstRun& run) {
   const std::unique_ptr<ChildProcess> binder = run.Start();
+  EXPECT_TRUE(binder->AwaitLine(kLeading, kLimit).has_value())
+      << binder->output();
   EXPECT_TRUE(run.AwaitEnd()) << binder->output();
   binder->Signal(SIGTERM);
   const ChildEnd end = binder->AwaitEnd(absl::Seconds(30));
