@@ -3,6 +3,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "proto/journal.pb.h"
 
 namespace gpubinder {
 namespace {

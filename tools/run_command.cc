@@ -30,8 +30,9 @@ constexpr char kUsage[] =
     "claims and pins\nlaunchers while it holds the Lease. Without --kubeconfig "
     "the identity of the pod it\nruns in is used. Ends on SIGTERM and SIGINT; "
     "the Lease is given up then.\n\n"
-    "Exit codes: 0 ended by a signal, 2 usage or a bad configuration, 3 the "
-    "journal, the\ncredentials or the address failed.\n\nflags:\n";
+    "Exit codes: 0 ended by a signal, 2 usage, a bad configuration or "
+    "kubeconfig, 3 the\njournal, the pod's credentials or the address "
+    "failed.\n\nflags:\n";
 
 // Damaged journals that are kept aside.
 constexpr int kKeptAside = 3;
@@ -198,7 +199,10 @@ int Run(const RunFlags& flags, const Console& console) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   const absl::StatusOr<Identity> identity =
       FindIdentity(flags.kubeconfig, ReadPodSettings());
-  if (!identity.ok()) return Fail("run", identity.status(), console);
+  if (!identity.ok()) {
+    Fail("run", identity.status(), console);
+    return flags.kubeconfig.empty() ? kExitEnvironment : kExitBadInput;
+  }
   // Said once here, so that later clients cannot fail on it.
   const auto probe = HttpApiClient::Open(*identity, {});
   if (!probe.ok()) return Fail("run", probe.status(), console);

@@ -63,7 +63,10 @@ void RunLog::Outcome(const v1::Record& record) {
 }
 
 void RunLog::Trouble(Kind kind, const absl::Status& status) {
-  Error(absl::StrCat("watching ", KindName(kind), ": ", status.ToString()));
+  // Asked again once a minute, for as long as it is not there.
+  if (absl::IsNotFound(status)) return;
+  Error(absl::StrCat("watching ", KindName(kind), ": ",
+                     std::string(status.message())));
 }
 
 void RunLog::Leadership(const LeaderState& state) {

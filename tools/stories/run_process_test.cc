@@ -56,9 +56,9 @@ TEST_F(RunProcessTest, OutsideAPodItAsksForAKubeconfig) {
 
 TEST_F(RunProcessTest, ABrokenKubeconfigIsNamed) {
   const std::string broken = File("broken", "clusters: [");
-  ExpectSays(RunWith({"--kubeconfig", broken}), 3, broken);
+  ExpectSays(RunWith({"--kubeconfig", broken}), 2, broken);
   const std::string missing = folder_.path() + "/not-there";
-  ExpectSays(RunWith({"--kubeconfig", missing}), 3, missing);
+  ExpectSays(RunWith({"--kubeconfig", missing}), 2, missing);
 }
 
 TEST_F(RunProcessTest, ABadConfigurationIsRefusedWithItsField) {
