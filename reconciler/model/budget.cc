@@ -49,9 +49,12 @@ std::optional<Row> VmiOf(Row claim, const Snapshot& snapshot,
 
 }  // namespace
 
+int64_t Budget::share() const {
+  return std::max<int64_t>(0, SaturatingSub(limit, carved_out));
+}
+
 int64_t Budget::left() const {
-  return std::max<int64_t>(
-      0, SaturatingSub(SaturatingSub(limit, carved_out), used));
+  return std::max<int64_t>(0, SaturatingSub(share(), used));
 }
 
 std::string ClassBudgetKey(absl::string_view class_name) {
@@ -66,9 +69,11 @@ Budgets::Budgets(const Snapshot& snapshot, const ClaimSets& sets,
                  const Books& books)
     : prefix_(snapshot.config.tenant_prefix) {
   ReadQuotas(snapshot);
+  if (budgets_.empty()) return;
   CarveOut();
   CountClaims(snapshot, books);
   CountPods(snapshot, sets, books);
+  CountInFlight(snapshot, sets);
 }
 
 std::vector<Budget> Budgets::All() const {
@@ -166,7 +171,6 @@ void Budgets::CountClaims(const Snapshot& snapshot, const Books& books) {
 // VMI counts once.
 void Budgets::CountPods(const Snapshot& snapshot, const ClaimSets& sets,
                         const Books& books) {
-  absl::btree_map<std::pair<Row, std::string>, int64_t> of_vmi;
   const Table<Pod>& pods = snapshot.pods();
   for (Row row = 0; row < pods.end(); ++row) {
     if (!pods.Holds(row)) continue;
@@ -178,7 +182,7 @@ void Budgets::CountPods(const Snapshot& snapshot, const ClaimSets& sets,
     }
     for (const auto& [resource, units] : ExtendedRequests(pod).units) {
       if (vmi.has_value()) {
-        int64_t& sum = of_vmi[{*vmi, resource}];
+        int64_t& sum = uncovered_[{*vmi, resource}];
         sum = SaturatingAdd(sum, units);
       } else {
         Use(pod.meta.name_space, ResourceBudgetKey(resource), units);
@@ -192,15 +196,54 @@ void Budgets::CountPods(const Snapshot& snapshot, const ClaimSets& sets,
     const std::optional<Row> vmi = VmiOf(row, snapshot, sets);
     if (!vmi.has_value()) continue;
     auto found =
-        of_vmi.find({*vmi, snapshot.names.Text(books.ResourceOf(row))});
-    if (found == of_vmi.end()) continue;
+        uncovered_.find({*vmi, snapshot.names.Text(books.ResourceOf(row))});
+    if (found == uncovered_.end()) continue;
     found->second =
         std::max<int64_t>(0, SaturatingSub(found->second, columns.units[row]));
   }
-  for (const auto& [place, units] : of_vmi) {
+  for (const auto& [place, units] : uncovered_) {
     Use(snapshot.vmis()[place.first].meta.name_space,
         ResourceBudgetKey(place.second), units);
   }
+}
+
+// A Lost claim that is on its way back counts already.
+void Budgets::CountInFlight(const Snapshot& snapshot, const ClaimSets& sets) {
+  for (const auto& [id, effect] : snapshot.in_flight) {
+    if (!effect.has_bind_claim()) continue;
+    const std::optional<Row> row =
+        snapshot.claims().FindUid(effect.target().uid());
+    if (!row.has_value() ||
+        snapshot.claim_columns.phase[*row] != Phase::kPending) {
+      continue;
+    }
+    const GpuClaim& claim = snapshot.claims()[*row];
+    Assume({.tenant = claim.meta.name_space,
+            .class_name = claim.class_name,
+            .resource = effect.bind_claim().resource_name(),
+            .vmi = VmiOf(*row, snapshot, sets),
+            .units = snapshot.claim_columns.units[*row]});
+  }
+}
+
+int64_t Budgets::UncoveredOf(Row vmi, const std::string& resource) const {
+  auto found = uncovered_.find({vmi, resource});
+  return found == uncovered_.end() ? 0 : found->second;
+}
+
+void Budgets::Assume(const BudgetOrder& order) {
+  if (budgets_.empty()) return;
+  Use(order.tenant, ClassBudgetKey(order.class_name), order.units);
+  int64_t adds = order.units;
+  if (order.vmi.has_value()) {
+    auto found = uncovered_.find({*order.vmi, order.resource});
+    if (found != uncovered_.end()) {
+      const int64_t covered = std::min(found->second, order.units);
+      found->second = SaturatingSub(found->second, covered);
+      adds = SaturatingSub(adds, covered);
+    }
+  }
+  Use(order.tenant, ResourceBudgetKey(order.resource), adds);
 }
 
 }  // namespace gpubinder

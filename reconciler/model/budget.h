@@ -30,6 +30,8 @@ struct Budget {
   int64_t carved_out = 0;  // the budgets of the nearest descendants
   int64_t used = 0;        // by the whole pool
 
+  // What the pool may use: never below 0.
+  int64_t share() const;
   // What may still be ordered: never below 0.
   int64_t left() const;
 };
@@ -44,15 +46,30 @@ struct BudgetProblem {
 std::string ClassBudgetKey(absl::string_view class_name);
 std::string ResourceBudgetKey(absl::string_view resource);
 
+// Units that are to be bound, in one tenant.
+struct BudgetOrder {
+  std::string tenant, class_name;
+  std::string resource;    // empty: the class has gone
+  std::optional<Row> vmi;  // whose pods may count these units already
+  int64_t units = 0;
+};
+
 class Budgets {
  public:
-  // O((claims + pods + quotas) x depth of the tenant tree).
+  // Bindings in flight count as bound (C10).
+  // O((claims + pods + quotas) x depth of the tenant tree); O(quotas) where
+  // none has a GPU key.
   Budgets(const Snapshot& snapshot, const ClaimSets& sets, const Books& books);
 
   // By tenant, then key.
   std::vector<Budget> All() const;
   // The budget that an order of the tenant falls under; null: unlimited.
   const Budget* PoolOf(absl::string_view tenant, absl::string_view key) const;
+  // Raw units of the VMI's pods that no claim of it covers: a claim that is
+  // bound covers them, so these add nothing to use.
+  int64_t UncoveredOf(Row vmi, const std::string& resource) const;
+  // Uses the units up for all that is asked later (C9).
+  void Assume(const BudgetOrder& order);
   // By namespace and name of the quota.
   const std::vector<BudgetProblem>& problems() const { return problems_; }
 
@@ -68,9 +85,11 @@ class Budgets {
   void CountClaims(const Snapshot& snapshot, const Books& books);
   void CountPods(const Snapshot& snapshot, const ClaimSets& sets,
                  const Books& books);
+  void CountInFlight(const Snapshot& snapshot, const ClaimSets& sets);
   void Use(absl::string_view tenant, const std::string& key, int64_t units);
 
   std::string prefix_;
+  absl::btree_map<std::pair<Row, std::string>, int64_t> uncovered_;
   absl::btree_map<TenantAndKey, Budget> budgets_;
   std::vector<BudgetProblem> problems_;
 };

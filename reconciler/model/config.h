@@ -23,6 +23,9 @@ inline constexpr char kClassFinalizer[] = "gpu.cozystack.io/class-in-use";
 inline constexpr char kVgpuLabel[] = "gpu.cozystack.io/vgpu";
 inline constexpr char kDeviceNamePrefix[] = "gpuclaim-";
 inline constexpr char kMigrationLabel[] = "kubevirt.io/migrationJobUID";
+// KubeVirt's word on a node whose agent is silent, and when it last spoke.
+inline constexpr char kKubeVirtSchedulable[] = "kubevirt.io/schedulable";
+inline constexpr char kKubeVirtHeartbeat[] = "kubevirt.io/heartbeat";
 inline constexpr char kProvisioningAnnotation[] =
     "kubevirt.io/ephemeral-provisioning";
 inline constexpr char kSchedulingClassAnnotation[] =

@@ -135,7 +135,7 @@ bool IsCordoned(const Node& node) {
 
 bool IsKubeVirtReady(const Node& node, const Snapshot& snapshot) {
   if (!snapshot.Serves(Kind::kVirtualMachineInstance)) return true;
-  auto label = node.meta.labels.find("kubevirt.io/schedulable");
+  auto label = node.meta.labels.find(kKubeVirtSchedulable);
   return label != node.meta.labels.end() && label->second == "true";
 }
 

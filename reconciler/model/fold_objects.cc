@@ -7,7 +7,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "reconciler/model/claim_set.h"
+#include "reconciler/model/filter.h"
 #include "reconciler/model/fold.h"
+#include "reconciler/model/fold_capacity.h"
 #include "reconciler/model/pod_request.h"
 #include "reconciler/model/quantity.h"
 #include "reconciler/model/write_rate.h"
@@ -149,8 +151,45 @@ void ForgetSettledRefusals(Snapshot& snapshot) {
   }
 }
 
+namespace {
+
+// The first record that says so stays, until the node tells another time.
+void NoteSilence(const std::string& node, absl::Time told, absl::Time at,
+                 absl::btree_map<std::string, Silence>& silences) {
+  auto [place, is_new] = silences.try_emplace(node);
+  if (is_new || place->second.told != told) {
+    place->second = {.told = told, .seen = at};
+  }
+}
+
+void NoteReadiness(const Node& node, absl::Time at, Snapshot& snapshot) {
+  absl::Time told = absl::UnixEpoch();
+  for (const Condition& condition : node.conditions) {
+    if (condition.type == "Ready") told = condition.last_transition;
+  }
+  if (IsReady(node)) {
+    snapshot.not_ready.erase(node.meta.name);
+  } else {
+    NoteSilence(node.meta.name, told, at, snapshot.not_ready);
+  }
+  auto label = node.meta.labels.find(kKubeVirtSchedulable);
+  auto heartbeat = node.meta.annotations.find(kKubeVirtHeartbeat);
+  const bool silent =
+      label == node.meta.labels.end() || label->second != "true";
+  std::string error;
+  // Without a heartbeat nobody knows since when: never.
+  if (silent && heartbeat != node.meta.annotations.end() &&
+      absl::ParseTime(absl::RFC3339_full, heartbeat->second, &told, &error)) {
+    NoteSilence(node.meta.name, told, at, snapshot.kubevirt_silent);
+  } else {
+    snapshot.kubevirt_silent.erase(node.meta.name);
+  }
+}
+
+}  // namespace
+
 template <>
-void AfterStore<Node>(Row row, absl::Time, Snapshot& snapshot) {
+void AfterStore<Node>(Row row, absl::Time at, Snapshot& snapshot) {
   NodeColumns& columns = snapshot.node_columns;
   const Node& node = snapshot.nodes()[row];
   if (columns.name.size() <= row) {
@@ -159,6 +198,7 @@ void AfterStore<Node>(Row row, absl::Time, Snapshot& snapshot) {
   }
   columns.name[row] = snapshot.names.Intern(node.meta.name);
   std::vector<NodeResource>& resources = columns.resources[row];
+  const std::vector<NodeResource> before = std::move(resources);
   resources.clear();
   for (const auto& [name, text] : node.allocatable) {
     if (!IsExtendedResource(name)) continue;
@@ -172,11 +212,17 @@ void AfterStore<Node>(Row row, absl::Time, Snapshot& snapshot) {
               return a.resource < b.resource;
             });
   snapshot.gone_since.erase(node.meta.name);
+  CompareNode(row, before, at, snapshot);
+  NoteReadiness(node, at, snapshot);
 }
 
 template <>
 void BeforeErase<Node>(Row row, absl::Time at, Snapshot& snapshot) {
-  snapshot.gone_since[snapshot.nodes()[row].meta.name] = at;
+  const std::string& name = snapshot.nodes()[row].meta.name;
+  snapshot.gone_since[name] = at;
+  snapshot.not_ready.erase(name);
+  snapshot.kubevirt_silent.erase(name);
+  ForgetNode(name, snapshot);
   snapshot.node_columns.resources[row].clear();
 }
 
@@ -203,6 +249,7 @@ void AfterStore<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot) {
   // A Bound claim that cannot be read holds the most a claim may hold until
   // it can.
   columns.units[row] = claim.meta.problems.empty() ? claim.units : kMostUnits;
+  RecountClaim(row, at, snapshot);
   if (claim.attached_to.has_value() && claim.attached_to->uid.empty()) {
     snapshot.attached_since.emplace(claim.meta.uid, at);
   } else {
@@ -211,11 +258,12 @@ void AfterStore<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot) {
 }
 
 template <>
-void BeforeErase<GpuClaim>(Row row, absl::Time, Snapshot& snapshot) {
+void BeforeErase<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot) {
   ClaimColumns& columns = snapshot.claim_columns;
   columns.phase[row] = Phase::kPending;
   columns.node[row] = kNoName;
   columns.units[row] = 0;
+  RecountClaim(row, at, snapshot);
   snapshot.attached_since.erase(snapshot.claims()[row].meta.uid);
   ForgetWrites(snapshot.claims()[row].meta.uid, snapshot);
 }
@@ -232,10 +280,17 @@ void BeforeErase<GpuClass>(Row row, absl::Time, Snapshot& snapshot) {
 
 // The names a pass asks the books for.
 template <>
-void AfterStore<GpuClass>(Row row, absl::Time, Snapshot& snapshot) {
+void AfterStore<GpuClass>(Row row, absl::Time at, Snapshot& snapshot) {
   const GpuClass& found = snapshot.classes()[row];
-  snapshot.names.Intern(found.meta.name);
   snapshot.names.Intern(found.resource_name);
+  RecountClass(snapshot.names.Intern(found.meta.name), found.resource_name, at,
+               snapshot);
+}
+
+template <>
+void BeforeErase<GpuClass>(Row row, absl::Time at, Snapshot& snapshot) {
+  RecountClass(snapshot.names.Intern(snapshot.classes()[row].meta.name), "", at,
+               snapshot);
 }
 
 template <>

@@ -32,6 +32,8 @@ void BeforeErase(Row, absl::Time, Snapshot&) {}
 template <>
 void BeforeErase<Node>(Row row, absl::Time at, Snapshot& snapshot);
 template <>
+void BeforeErase<GpuClass>(Row row, absl::Time at, Snapshot& snapshot);
+template <>
 void BeforeErase<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot);
 template <>
 void BeforeErase<GpuClass>(Row row, absl::Time at, Snapshot& snapshot);

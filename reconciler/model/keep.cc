@@ -1,6 +1,8 @@
 #include "reconciler/model/keep.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "reconciler/model/filter.h"
 #include "reconciler/model/selector.h"
@@ -23,6 +25,24 @@ std::optional<v1::Reason> WhyGone(const ClaimSet& set, const std::string& node,
   return std::nullopt;
 }
 
+// Not Ready for longer than the grace, for a set that has no launcher.
+bool IsUnavailable(const ClaimSet& set, const Node& node, Plan& plan) {
+  if (set.launcher.state != LauncherState::kNone) return false;
+  const Snapshot& snapshot = plan.snapshot();
+  absl::Time since = absl::InfiniteFuture();
+  auto note = [&](const absl::btree_map<std::string, Silence>& silences) {
+    auto found = silences.find(node.meta.name);
+    if (found == silences.end()) return;
+    since = std::min(since, found->second.since());
+  };
+  if (!IsReady(node)) note(snapshot.not_ready);
+  if (!IsKubeVirtReady(node, snapshot)) note(snapshot.kubevirt_silent);
+  const absl::Time until = since + plan.config().not_ready_grace;
+  if (plan.now() >= until) return true;
+  plan.WakeAt(until);
+  return false;
+}
+
 }  // namespace
 
 std::optional<v1::Reason> WhyNotKept(const ClaimSet& set, NameId node_name,
@@ -31,23 +51,26 @@ std::optional<v1::Reason> WhyNotKept(const ClaimSet& set, NameId node_name,
   const std::string& name = snapshot.names.Text(node_name);
   const Node* node = snapshot.nodes().Find("", name);
   if (node == nullptr) return WhyGone(set, name, plan);
+  std::vector<const GpuClass*> classes;
+  for (const Row row : set.members) {
+    classes.push_back(snapshot.classes().Find("", plan.claim(row).class_name));
+    if (classes.back() == nullptr) return std::nullopt;  // never moved (C2)
+  }
   const bool on_node = set.launcher.pod.has_value() &&
                        !snapshot.pods()[*set.launcher.pod].node_name.empty();
-  bool stays = false;
-  for (const Row row : set.members) {
-    const GpuClass* found =
-        snapshot.classes().Find("", plan.claim(row).class_name);
-    if (found == nullptr) return std::nullopt;  // never moved (C2)
-    const TaintScope scope =
-        on_node ? TaintScope::kRunning : TaintScope::kScheduling;
-    if (FirstUntolerated(node->taints, found->tolerations, scope) != nullptr) {
-      return v1::NODE_TAINTED;
-    }
-    if (!on_node && !MatchesLabels(found->node_selector, node->meta.labels)) {
-      return v1::NODE_MISMATCH;
-    }
+  const TaintScope scope =
+      on_node ? TaintScope::kRunning : TaintScope::kScheduling;
+  bool stays = false, tainted = false, mismatch = false;
+  for (const GpuClass* found : classes) {
+    tainted = tainted || FirstUntolerated(node->taints, found->tolerations,
+                                          scope) != nullptr;
+    mismatch = mismatch || (!on_node && !MatchesLabels(found->node_selector,
+                                                       node->meta.labels));
     stays = stays || found->on_cordon == "Stay";
   }
+  if (tainted) return v1::NODE_TAINTED;
+  if (mismatch) return v1::NODE_MISMATCH;
+  if (IsUnavailable(set, *node, plan)) return v1::NODE_UNAVAILABLE;
   if (IsCordoned(*node) && !stays &&
       set.launcher.state != LauncherState::kPinned) {
     return v1::NODE_CORDONED;

@@ -8,6 +8,7 @@
 #include "reconciler/model/keep.h"
 #include "reconciler/model/reason.h"
 #include "reconciler/model/steps.h"
+#include "reconciler/model/victims.h"
 
 namespace gpubinder {
 namespace {
@@ -23,9 +24,22 @@ std::optional<NameId> Stand(const ClaimSet& set, const Plan& plan) {
   return node;
 }
 
+// Why the node does not keep the set, with the numbers where it has some.
+std::optional<v1::ReasonDetail> WhyLeaves(size_t index, const ClaimSet& set,
+                                          NameId node, const Victims& victims,
+                                          Plan& plan) {
+  auto victim = victims.find({index, node});
+  if (victim != victims.end()) return victim->second;
+  const std::optional<v1::Reason> reason = WhyNotKept(set, node, plan);
+  if (!reason.has_value()) return std::nullopt;
+  v1::ReasonDetail why;
+  why.set_reason(*reason);
+  return why;
+}
+
 // A split set for which no node has room (the repair has tried): only the
 // members that their own node does not keep go Lost.
-void LoseUnkeptParts(size_t index, Plan& plan) {
+void LoseUnkeptParts(size_t index, const Victims& victims, Plan& plan) {
   const ClaimSet& set = plan.set(index);
   absl::btree_map<std::string, NameId> nodes;
   for (const Row row : set.members) {
@@ -37,21 +51,23 @@ void LoseUnkeptParts(size_t index, Plan& plan) {
     const ClaimSet part = Restricted(set, [&](Row row) {
       return plan.phase(row) == Phase::kBound && plan.node(row) == here;
     });
-    const std::optional<v1::Reason> why = WhyNotKept(part, here, plan);
-    if (!why.has_value() || *why == v1::NODE_CORDONED) continue;
-    plan.LoseMembers(index, part.members, *why, std::string(ReasonName(*why)));
+    const std::optional<v1::ReasonDetail> why =
+        WhyLeaves(index, part, here, victims, plan);
+    if (!why.has_value() || why->reason() == v1::NODE_CORDONED) continue;
+    plan.LoseMembers(index, part.members, why->reason(), ReasonText(*why));
   }
 }
 
-void Move(size_t index, Plan& plan) {
+void Move(size_t index, const Victims& victims, Plan& plan) {
   const ClaimSet& set = plan.set(index);
   if (!set.problems.empty()) return;
   const std::optional<NameId> stand = Stand(set, plan);
   if (!stand.has_value()) {
-    LoseUnkeptParts(index, plan);
+    LoseUnkeptParts(index, victims, plan);
     return;
   }
-  const std::optional<v1::Reason> why = WhyNotKept(set, *stand, plan);
+  const std::optional<v1::ReasonDetail> why =
+      WhyLeaves(index, set, *stand, victims, plan);
   if (!why.has_value()) return;
   const ClaimSet bound = Restricted(
       set, [&](Row row) { return plan.phase(row) == Phase::kBound; });
@@ -62,10 +78,23 @@ void Move(size_t index, Plan& plan) {
     plan.PlaceMembers(index, bound.members, *choice.node);
     return;
   }
-  if (*why == v1::NODE_CORDONED) return;
-  Verdict verdict{.reason = *why, .groups = std::move(choice.groups)};
-  plan.Lose(index, *why, MessageOf(verdict));
-  plan.state(index).verdict = std::move(verdict);
+  if (why->reason() == v1::NODE_CORDONED) return;
+  plan.Lose(index, why->reason(), ReasonText(*why));
+  plan.state(index).verdict =
+      Verdict{.reason = why->reason(), .groups = std::move(choice.groups)};
+}
+
+// The step before found no node for it, and gathers it no more.
+void LoseGatedVictim(size_t index, const Victims& victims, Plan& plan) {
+  const std::optional<Verdict>& verdict = plan.state(index).verdict;
+  const std::optional<NameId> stand = Stand(plan.set(index), plan);
+  if (!stand.has_value() || !verdict.has_value() ||
+      verdict->reason != v1::NO_NODE_FITS) {
+    return;
+  }
+  auto victim = victims.find({index, *stand});
+  if (victim == victims.end()) return;
+  plan.Lose(index, v1::NODE_LOST_CAPACITY, ReasonText(victim->second));
 }
 
 }  // namespace
@@ -73,11 +102,19 @@ void Move(size_t index, Plan& plan) {
 // A set whose VMI has a gated launcher is gathered by the step before, and a
 // pinned one stays until its VMI has ended.
 void MoveUnkeptSets(Plan& plan) {
+  const Victims victims = ChooseVictims(plan);
   for (size_t i = 0; i < plan.sets().size(); ++i) {
-    const LauncherState launcher = plan.set(i).launcher.state;
-    if (plan.IsOpen(i) && launcher != LauncherState::kGated &&
-        launcher != LauncherState::kPinned) {
-      Move(i, plan);
+    if (!plan.IsOpen(i)) continue;
+    switch (plan.set(i).launcher.state) {
+      case LauncherState::kGated:
+        LoseGatedVictim(i, victims, plan);
+        break;
+      case LauncherState::kPinned:
+        break;
+      case LauncherState::kNone:
+      case LauncherState::kLoose:
+        Move(i, victims, plan);
+        break;
     }
   }
 }

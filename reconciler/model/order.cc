@@ -4,6 +4,7 @@
 
 #include "reconciler/model/choice.h"
 #include "reconciler/model/demand.h"
+#include "reconciler/model/over_budget.h"
 #include "reconciler/model/steps.h"
 #include "reconciler/model/verdict.h"
 
@@ -17,16 +18,24 @@ void PlaceOrder(size_t index, Plan& plan) {
                   whole.start_problems.end());
   problems.insert(problems.end(), whole.order_problems.begin(),
                   whole.order_problems.end());
-  if (!problems.empty()) {
-    plan.state(index).verdict = Misconfigured(std::move(problems));
-    return;
-  }
   // What a launcher's template claims will add is not an order yet; Lost
   // members were tried before.
   const ClaimSet set = Restricted(
       whole, [&](Row row) { return plan.phase(row) != Phase::kLost; });
+  std::vector<v1::ReasonDetail> over = OverBudget(set, plan);
+  if (!problems.empty()) {
+    problems.insert(problems.end(), over.begin(), over.end());
+    plan.state(index).verdict = Misconfigured(std::move(problems));
+    return;
+  }
   Choice choice = ChooseNode(
       set, MakeDemand(set, plan.snapshot(), plan.books(), plan.now()), plan);
+  if (!over.empty()) {
+    Verdict verdict = Misconfigured(std::move(over));
+    verdict.groups = std::move(choice.groups);
+    plan.state(index).verdict = std::move(verdict);
+    return;
+  }
   if (!choice.node.has_value()) {
     plan.state(index).verdict =
         Verdict{.reason = v1::NO_NODE_FITS, .groups = std::move(choice.groups)};

@@ -34,6 +34,7 @@ Plan::Plan(const Snapshot& snapshot, absl::Time now)
       now_(now),
       sets_(BuildClaimSets(snapshot)),
       books_(snapshot, sets_),
+      budgets_(snapshot, sets_, books_),
       states_(sets_.sets.size()),
       phase_(snapshot.claim_columns.phase),
       node_(snapshot.claim_columns.node) {
@@ -118,11 +119,25 @@ void Plan::PlaceMembers(size_t index, const std::vector<Row>& members,
     }
     books_.Assume(node, *snapshot_.names.Find(found->resource_name),
                   claim.units);
+    if (phase_[row] == Phase::kPending) {
+      UseBudget(sets_.sets[index], claim.class_name, claim.units);
+    }
     phase_[row] = Phase::kBound;
     node_[row] = node;
     Add(index, std::move(effect));
   }
   states_[index].acted = true;
+}
+
+void Plan::UseBudget(const ClaimSet& set, const std::string& class_name,
+                     int64_t units) {
+  const GpuClass* found = snapshot_.classes().Find("", class_name);
+  BINDER_CHECK(found != nullptr);
+  budgets_.Assume({.tenant = set.name_space,
+                   .class_name = class_name,
+                   .resource = found->resource_name,
+                   .vmi = set.vmi,
+                   .units = units});
 }
 
 void Plan::Reserve(const ClaimSet& set, NameId node) {
@@ -134,9 +149,13 @@ void Plan::Reserve(const ClaimSet& set, NameId node) {
   for (const Row row : set.members) {
     if (phase_[row] == Phase::kBound && node_[row] == node) continue;
     reserve(claim(row).class_name, claim(row).units);
+    if (phase_[row] == Phase::kPending) {
+      UseBudget(set, claim(row).class_name, claim(row).units);
+    }
   }
   for (const MissingTemplate& missing : set.missing) {
     reserve(missing.class_name, missing.units);
+    UseBudget(set, missing.class_name, missing.units);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/decision.pb.h"
+#include "reconciler/model/budget.h"
 #include "reconciler/model/capacity.h"
 #include "reconciler/model/claim_set.h"
 #include "reconciler/model/explanation.h"
@@ -43,6 +44,7 @@ class Plan {
   const Config& config() const { return snapshot_.config; }
   absl::Time now() const { return now_; }
   const Books& books() const { return books_; }
+  const Budgets& budgets() const { return budgets_; }
   // By age, then namespace, then name.
   const std::vector<ClaimSet>& sets() const { return sets_.sets; }
   const ClaimSet& set(size_t index) const { return sets_.sets[index]; }
@@ -74,7 +76,7 @@ class Plan {
   void Place(size_t index, NameId node);
   // The same for some of the set's members.
   void PlaceMembers(size_t index, const std::vector<Row>& members, NameId node);
-  // Uses up the units of claims that are only being made.
+  // Uses up the units of a set whose template claims are only being made.
   void Reserve(const ClaimSet& set, NameId node);
   // Sends the members to Lost, except those that are so already.
   void Lose(size_t index, v1::Reason reason, const std::string& message);
@@ -98,6 +100,7 @@ class Plan {
   const absl::Time now_;
   const ClaimSets sets_;
   Books books_;
+  Budgets budgets_;
   std::vector<SetState> states_;
   absl::btree_set<std::string> written_;
   std::vector<Phase> phase_;
@@ -108,6 +111,9 @@ class Plan {
   absl::Time next_timer_ = absl::InfiniteFuture();
 
   void Freeze();
+  // Of units that were Pending until now.
+  void UseBudget(const ClaimSet& set, const std::string& class_name,
+                 int64_t units);
   const std::vector<Condition>& Conditions(Row claim) const;
   // Puts the condition in the place of the one of its type.
   void Change(Row claim, Condition condition);

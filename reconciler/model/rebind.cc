@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "reconciler/model/choice.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/filter.h"
 #include "reconciler/model/keep.h"
+#include "reconciler/model/over_budget.h"
 #include "reconciler/model/steps.h"
+#include "reconciler/model/verdict.h"
 
 namespace gpubinder {
 namespace {
@@ -37,19 +40,36 @@ void Return(size_t index, const ClaimSet& part, Plan& plan) {
               .groups = ChooseNode(part, demand, plan).groups};
 }
 
-void Rebind(size_t index, Plan& plan) {
+// A pinned launcher takes all it has. Where its Pending claims are over a
+// budget, the Lost ones, which count there already, come back alone.
+void ReturnOrAdopt(size_t index, Plan& plan) {
   const ClaimSet& set = plan.set(index);
-  // Pending members join as orders; a pinned launcher takes all it has.
-  const bool pinned = set.launcher.state == LauncherState::kPinned;
-  const ClaimSet part = Restricted(set, [&](Row row) {
-    return pinned || plan.phase(row) != Phase::kPending;
-  });
-  if (pinned) {
-    if (!plan.snapshot().vmis()[*set.vmi].meta.deleting.has_value()) {
-      Return(index, part, plan);
-    }
+  if (plan.snapshot().vmis()[*set.vmi].meta.deleting.has_value()) return;
+  std::vector<v1::ReasonDetail> over = OverBudget(set, plan);
+  if (over.empty()) {
+    Return(index, set, plan);
     return;
   }
+  Verdict verdict = Misconfigured(std::move(over));
+  verdict.groups =
+      ChooseNode(
+          set, MakeDemand(set, plan.snapshot(), plan.books(), plan.now()), plan)
+          .groups;
+  const ClaimSet lost = Restricted(
+      set, [&](Row row) { return plan.phase(row) != Phase::kPending; });
+  if (Has(lost, Phase::kLost, plan)) Return(index, lost, plan);
+  plan.state(index).verdict = std::move(verdict);
+}
+
+void Rebind(size_t index, Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  // Pending members join as orders.
+  if (set.launcher.state == LauncherState::kPinned) {
+    ReturnOrAdopt(index, plan);
+    return;
+  }
+  const ClaimSet part = Restricted(
+      set, [&](Row row) { return plan.phase(row) != Phase::kPending; });
   Choice choice = ChooseNode(
       part, MakeDemand(part, plan.snapshot(), plan.books(), plan.now()), plan);
   if (choice.node.has_value()) {

@@ -1,3 +1,5 @@
+#include "reconciler/model/repair.h"
+
 #include <optional>
 #include <utility>
 
@@ -5,6 +7,7 @@
 #include "reconciler/model/choice.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/filter.h"
+#include "reconciler/model/over_budget.h"
 #include "reconciler/model/start_problems.h"
 #include "reconciler/model/steps.h"
 
@@ -30,6 +33,11 @@ Shape ShapeOf(const ClaimSet& set, const Plan& plan) {
   return shape;
 }
 
+bool IsBroken(const ClaimSet& set, const Plan& plan) {
+  const Shape shape = ShapeOf(set, plan);
+  return shape.partly_lost() || shape.split();
+}
+
 // Whether G will judge the set in this pass, so that it gathers it or not: a
 // start that is stopped by something else judges no node.
 bool IsLeftToStart(const ClaimSet& set, const Plan& plan) {
@@ -39,7 +47,8 @@ bool IsLeftToStart(const ClaimSet& set, const Plan& plan) {
   const Demand demand = MakeDemand(set, snapshot, plan.books(), plan.now());
   return vmi.claims.present && !vmi.meta.deleting.has_value() &&
          ForeignGate(*demand.pod) == nullptr &&
-         StartProblems(set, demand, plan).empty();
+         StartProblems(set, demand, plan).empty() &&
+         OverBudget(set, plan).empty();
 }
 
 void LoseAll(size_t index, Choice choice, Plan& plan) {
@@ -52,13 +61,13 @@ void LoseAll(size_t index, Choice choice, Plan& plan) {
 // To the node its launcher is pinned to, or all of it goes Lost: nothing else
 // can be done for a pod that is pinned. While a node is registered anew the
 // set waits.
-void RepairPinned(size_t index, const Demand& demand, Plan& plan) {
-  const ClaimSet& set = plan.set(index);
+void RepairPinned(size_t index, const ClaimSet& set, const Demand& demand,
+                  Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   const std::optional<NameId> node = snapshot.names.Find(set.launcher.node);
   const bool exists = snapshot.nodes().Find("", set.launcher.node) != nullptr;
   if (exists && node.has_value() && HasRoom(*node, demand, plan.books())) {
-    plan.Place(index, *node);
+    plan.PlaceMembers(index, set.members, *node);
     return;
   }
   auto gone = snapshot.gone_since.find(set.launcher.node);
@@ -70,18 +79,18 @@ void RepairPinned(size_t index, const Demand& demand, Plan& plan) {
   LoseAll(index, ChooseNode(set, demand, plan), plan);
 }
 
-void Repair(size_t index, Plan& plan) {
+}  // namespace
+
+void RepairSet(size_t index, Plan& plan) {
   const ClaimSet& whole = plan.set(index);
-  const Shape shape = ShapeOf(whole, plan);
-  if (!shape.partly_lost() && !shape.split()) return;
-  if (!whole.problems.empty() || IsLeftToStart(whole, plan)) return;
+  if (!IsBroken(whole, plan) || !whole.problems.empty()) return;
   // Pending members make no set partly Lost and are left alone here.
   const ClaimSet set = Restricted(
       whole, [&](Row row) { return plan.phase(row) != Phase::kPending; });
   const Demand demand =
       MakeDemand(set, plan.snapshot(), plan.books(), plan.now());
   if (whole.launcher.state == LauncherState::kPinned) {
-    RepairPinned(index, demand, plan);
+    RepairPinned(index, set, demand, plan);
     return;
   }
   Choice choice = ChooseNode(set, demand, plan);
@@ -93,16 +102,17 @@ void Repair(size_t index, Plan& plan) {
   // it is, never Lost for being split.
   const GpuClaimSet* memory = plan.Memory(whole);
   const bool stood_whole = memory != nullptr && !memory->node_name.empty();
-  if (shape.partly_lost() && stood_whole) {
+  if (ShapeOf(whole, plan).partly_lost() && stood_whole) {
     LoseAll(index, std::move(choice), plan);
   }
 }
 
-}  // namespace
-
 void RepairSets(Plan& plan) {
   for (size_t i = 0; i < plan.sets().size(); ++i) {
-    if (plan.IsOpen(i)) Repair(i, plan);
+    if (plan.IsOpen(i) && IsBroken(plan.set(i), plan) &&
+        !IsLeftToStart(plan.set(i), plan)) {
+      RepairSet(i, plan);
+    }
   }
 }
 

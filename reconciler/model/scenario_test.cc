@@ -4,8 +4,9 @@
 // shows. Then commands, one a line; "----" ends a block of them, and what
 // they print stands below it, up to the next empty line.
 //
-//   node NAME H100=8 [ready=False|Unknown] [virt=false|none] [cordoned]
-//     [uncordoned] [taint=KEY=VALUE:EFFECT,...] [labels=K=V,...]
+//   node NAME H100=8 [ready=False|Unknown [since=5m]] [virt=false|none]
+//     [heartbeat=5m] [cordoned] [uncordoned] [taint=KEY=VALUE:EFFECT,...]
+//     [labels=K=V,...]
 //   class NAME [resource=H100] [max=8] [type=VGPU] [selector=K=V]
 //     [tolerate=KEY:EFFECT] [oncordon=Stay] [bare]
 //   claim NAME class=NAME [count=2] [node=NODE | lost=REASON] [vmi=NAME]

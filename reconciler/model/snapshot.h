@@ -31,6 +31,13 @@ namespace gpubinder {
 
 enum class Phase : uint8_t { kPending, kBound, kLost };
 
+// What a claim adds to `booked`: nothing while it has no resource.
+struct CountedUnits {
+  NameId node = kNoName, resource = kNoName;
+  int64_t units = 0;
+  bool operator==(const CountedUnits&) const = default;
+};
+
 // What a pass asks of every claim, by row of the claims table.
 struct ClaimColumns {
   std::vector<Phase> phase;
@@ -38,6 +45,7 @@ struct ClaimColumns {
   std::vector<NameId> resource;  // status.resourceName; kNoName: the class's
   std::vector<NameId> class_name;
   std::vector<int64_t> units;
+  std::vector<CountedUnits> counted;
 };
 
 // One extended resource of a node.
@@ -75,6 +83,24 @@ struct KubeletRefusal {
 // A pin that the API refused for good: not tried again until the pod changes.
 struct RefusedPin {
   std::string resource_version, message;
+};
+
+// A node that has less of a resource than is booked there.
+struct Shortage {
+  absl::Time since = absl::UnixEpoch();  // the first record that showed it
+  // What the node has did not fall: somebody booked more than there was.
+  bool overbooked = false;
+};
+
+// A node that is not Ready, by its own word or by KubeVirt's.
+struct Silence {
+  absl::Time told = absl::UnixEpoch();  // by the node, since when; epoch: not
+  absl::Time seen = absl::UnixEpoch();  // the first record that said so
+
+  // A time that lies in the future is some other clock's.
+  absl::Time since() const {
+    return told == absl::UnixEpoch() || told > seen ? seen : told;
+  }
 };
 
 // How often in a row the writes of a set were refused, and when the next may
@@ -125,6 +151,9 @@ struct Snapshot {
   ClaimColumns claim_columns;
   NodeColumns node_columns;
   std::array<KindState, kKinds> kinds;
+  // Units of Bound claims by node and resource; no zeros.
+  absl::btree_map<std::pair<NameId, NameId>, int64_t> booked;
+  absl::btree_map<NameId, NameId> class_resources;
 
   // Sent, or about to be, and not yet answered (rule C10).
   absl::btree_map<EffectId, v1::Effect> in_flight;
@@ -146,6 +175,11 @@ struct Snapshot {
   absl::btree_map<std::string, absl::Time> attached_since;
   // Since when a node object is absent, by name.
   absl::btree_map<std::string, absl::Time> gone_since;
+  // By names of node and resource.
+  absl::btree_map<std::pair<std::string, std::string>, Shortage> shortages;
+  // By node: Ready is not True; KubeVirt's agent is silent and has said since
+  // when.
+  absl::btree_map<std::string, Silence> not_ready, kubevirt_silent;
 
   // The latest explanation of each set, by its key.
   absl::btree_map<std::string, v1::Explanation> explanations;

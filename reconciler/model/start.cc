@@ -10,6 +10,8 @@
 #include "reconciler/model/effect.h"
 #include "reconciler/model/keep.h"
 #include "reconciler/model/names.h"
+#include "reconciler/model/over_budget.h"
+#include "reconciler/model/repair.h"
 #include "reconciler/model/start_problems.h"
 #include "reconciler/model/steps.h"
 #include "reconciler/model/verdict.h"
@@ -129,17 +131,23 @@ void StartSet(size_t index, Plan& plan) {
   const Demand demand =
       MakeDemand(set, plan.snapshot(), plan.books(), plan.now());
   std::vector<v1::ReasonDetail> problems = StartProblems(set, demand, plan);
+  std::vector<v1::ReasonDetail> waiting = OverBudget(set, plan);
   if (!problems.empty()) {
+    problems.insert(problems.end(), waiting.begin(), waiting.end());
     plan.state(index).verdict = Misconfigured(std::move(problems));
     return;
   }
   CreateMissing(index, plan);
   Choice choice = ChooseNode(set, demand, plan);
   if (const std::string* gate = ForeignGate(*demand.pod)) {
-    plan.state(index).verdict =
-        Verdict{.reason = v1::FOREIGN_GATE,
-                .details = {Detail(v1::FOREIGN_GATE, *gate)},
-                .groups = std::move(choice.groups)};
+    waiting.push_back(Detail(v1::FOREIGN_GATE, *gate));
+  }
+  if (!waiting.empty()) {
+    // An older set may have used up what the repair saw left.
+    RepairSet(index, plan);
+    Verdict verdict = Misconfigured(std::move(waiting));
+    verdict.groups = std::move(choice.groups);
+    plan.state(index).verdict = std::move(verdict);
     return;
   }
   const std::optional<NameId> cordoned =

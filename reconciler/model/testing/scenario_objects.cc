@@ -46,9 +46,6 @@ void Fill(const ScenarioServer&, Words& words, Node& node) {
     node.conditions = {{.type = "Ready", .status = "True"}};
     node.meta.labels["kubevirt.io/schedulable"] = "true";
   }
-  if (auto ready = words.Take("ready")) {
-    node.conditions = {{.type = "Ready", .status = *ready}};
-  }
   if (auto virt = words.Take("virt")) {
     node.meta.labels["kubevirt.io/schedulable"] = *virt;
     if (*virt == "none") node.meta.labels.erase("kubevirt.io/schedulable");
@@ -299,6 +296,22 @@ void Fill(const ScenarioServer&, Words& words, SchedulingClass& found) {
   if (auto terms = words.Take("terms")) found.required = TermsOf(*terms);
 }
 
+// Durations say how long ago.
+void FillReadiness(absl::Time now, Words& words, Node& node) {
+  if (auto ready = words.Take("ready")) {
+    absl::Duration ago = absl::ZeroDuration();
+    if (auto text = words.Take("since")) absl::ParseDuration(*text, &ago);
+    node.conditions = {
+        {.type = "Ready", .status = *ready, .last_transition = now - ago}};
+  }
+  if (auto text = words.Take("heartbeat")) {
+    absl::Duration ago = absl::ZeroDuration();
+    absl::ParseDuration(*text, &ago);
+    node.meta.annotations[kKubeVirtHeartbeat] =
+        absl::FormatTime(absl::RFC3339_sec, now - ago, absl::UTCTimeZone());
+  }
+}
+
 void FillMeta(absl::Time now, Words& words, ObjectMeta& meta) {
   if (auto uid = words.Take("uid")) meta.uid = *uid;
   if (auto labels = words.Take("labels")) {
@@ -353,6 +366,9 @@ Object Describe(Kind kind, const std::string& name,
           o.meta.generation = 1;
         }
         Fill(server, words, o);
+        if constexpr (std::is_same_v<std::decay_t<decltype(o)>, Node>) {
+          FillReadiness(now, words, o);
+        }
         FillMeta(now, words, o.meta);
       },
       object);

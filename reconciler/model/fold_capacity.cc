@@ -1,0 +1,130 @@
+#include "reconciler/model/fold_capacity.h"
+
+#include <optional>
+#include <string>
+
+#include "reconciler/model/saturating.h"
+
+namespace gpubinder {
+namespace {
+
+int64_t AllocatableOf(const std::vector<NodeResource>& resources,
+                      NameId resource) {
+  for (const NodeResource& entry : resources) {
+    if (entry.resource == resource) return entry.allocatable;
+  }
+  return 0;
+}
+
+bool IsListed(Kind kind, const Snapshot& snapshot) {
+  return snapshot.kinds[static_cast<size_t>(kind)].listed;
+}
+
+// What a record shows of one resource of a node.
+enum class Shown { kNodeFell, kNodeOther, kClaim };
+
+void Compare(NameId node, NameId resource, Shown shown, absl::Time at,
+             Snapshot& snapshot) {
+  const std::string& name = snapshot.names.Text(node);
+  const std::optional<Row> row = snapshot.nodes().FindRow("", name);
+  if (!row.has_value()) return;
+  const std::pair<std::string, std::string> key(name,
+                                                snapshot.names.Text(resource));
+  auto booked = snapshot.booked.find({node, resource});
+  const bool is_short =
+      booked != snapshot.booked.end() &&
+      booked->second >
+          AllocatableOf(snapshot.node_columns.resources[*row], resource);
+  if (!is_short) {
+    snapshot.shortages.erase(key);
+    return;
+  }
+  auto [shortage, is_new] = snapshot.shortages.try_emplace(key);
+  if (is_new) {
+    // Before complete lists nobody knows what was first.
+    shortage->second = {.since = at,
+                        .overbooked = shown == Shown::kClaim &&
+                                      IsListed(Kind::kNode, snapshot) &&
+                                      IsListed(Kind::kGpuClaim, snapshot)};
+  } else if (shown == Shown::kNodeFell) {
+    shortage->second.overbooked = false;
+  }
+}
+
+void Add(const CountedUnits& counted, int64_t units, absl::Time at,
+         Snapshot& snapshot) {
+  if (counted.resource == kNoName) return;
+  auto [sum, is_new] =
+      snapshot.booked.try_emplace({counted.node, counted.resource}, 0);
+  sum->second = SaturatingAdd(sum->second, units);
+  if (sum->second == 0) snapshot.booked.erase(sum);
+  Compare(counted.node, counted.resource, Shown::kClaim, at, snapshot);
+}
+
+NameId ResourceOf(Row claim, const Snapshot& snapshot) {
+  const ClaimColumns& columns = snapshot.claim_columns;
+  if (columns.resource[claim] != kNoName) return columns.resource[claim];
+  auto found = snapshot.class_resources.find(columns.class_name[claim]);
+  return found == snapshot.class_resources.end() ? kNoName : found->second;
+}
+
+}  // namespace
+
+void RecountClaim(Row claim, absl::Time at, Snapshot& snapshot) {
+  ClaimColumns& columns = snapshot.claim_columns;
+  if (columns.counted.size() <= claim) columns.counted.resize(claim + 1);
+  const CountedUnits before = columns.counted[claim];
+  CountedUnits now;
+  if (columns.phase[claim] == Phase::kBound) {
+    now = {.node = columns.node[claim],
+           .resource = ResourceOf(claim, snapshot),
+           .units = columns.units[claim]};
+  }
+  if (now == before) return;
+  columns.counted[claim] = now;
+  Add(before, -before.units, at, snapshot);
+  Add(now, now.units, at, snapshot);
+}
+
+void RecountClass(NameId class_name, absl::string_view resource, absl::Time at,
+                  Snapshot& snapshot) {
+  const NameId now =
+      resource.empty() ? kNoName : snapshot.names.Intern(resource);
+  NameId& known =
+      snapshot.class_resources.try_emplace(class_name, kNoName).first->second;
+  if (known == now) return;
+  known = now;
+  const ClaimColumns& columns = snapshot.claim_columns;
+  for (Row row = 0; row < columns.phase.size(); ++row) {
+    if (columns.phase[row] == Phase::kBound &&
+        columns.resource[row] == kNoName &&
+        columns.class_name[row] == class_name) {
+      RecountClaim(row, at, snapshot);
+    }
+  }
+}
+
+void CompareNode(Row row, const std::vector<NodeResource>& before,
+                 absl::Time at, Snapshot& snapshot) {
+  const NameId node = snapshot.node_columns.name[row];
+  const std::vector<NodeResource>& now = snapshot.node_columns.resources[row];
+  auto first = snapshot.booked.lower_bound({node, 0});
+  for (; first != snapshot.booked.end() && first->first.first == node;
+       ++first) {
+    const NameId resource = first->first.second;
+    const bool fell =
+        AllocatableOf(now, resource) < AllocatableOf(before, resource);
+    Compare(node, resource, fell ? Shown::kNodeFell : Shown::kNodeOther, at,
+            snapshot);
+  }
+}
+
+void ForgetNode(const std::string& node, Snapshot& snapshot) {
+  auto& shortages = snapshot.shortages;
+  auto it = shortages.lower_bound({node, ""});
+  while (it != shortages.end() && it->first.first == node) {
+    it = shortages.erase(it);
+  }
+}
+
+}  // namespace gpubinder

@@ -1,0 +1,197 @@
+#include "reconciler/model/victims.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/container/btree_set.h"
+#include "reconciler/model/saturating.h"
+
+namespace gpubinder {
+namespace {
+
+using Place = std::pair<NameId, NameId>;  // node and resource
+
+// In the order in which they leave.
+enum class Rank { kEnding, kNoVmi, kWaiting, kPinned, kRunning };
+
+// What one set has on one place.
+struct Holding {
+  size_t set = 0;
+  int64_t units = 0;
+};
+
+struct Load {
+  int64_t booked = 0;
+  std::vector<Holding> holdings;
+};
+
+// Whether the guest may be running: Unknown is what KubeVirt says of a node
+// that has fallen silent.
+bool MayRun(const VirtualMachineInstance& vmi) {
+  return vmi.phase == "Running" || vmi.phase == "Unknown";
+}
+
+Rank RankOf(const ClaimSet& set, const Plan& plan) {
+  if (!set.vmi.has_value()) return Rank::kNoVmi;
+  const VirtualMachineInstance& vmi = plan.snapshot().vmis()[*set.vmi];
+  const GpuClaimSet* memory = plan.Memory(set);
+  if (memory != nullptr && memory->ended_vmi == vmi.meta.uid) {
+    return Rank::kEnding;
+  }
+  if (set.launcher.state != LauncherState::kPinned) return Rank::kWaiting;
+  return MayRun(vmi) ? Rank::kRunning : Rank::kPinned;
+}
+
+absl::Time BoundAt(const ClaimSet& set, const Plan& plan) {
+  absl::Time latest = absl::InfinitePast();
+  for (const Row row : set.members) {
+    const std::optional<absl::Time>& at = plan.claim(row).bound_at;
+    if (plan.phase(row) == Phase::kBound && at.has_value()) {
+      latest = std::max(latest, *at);
+    }
+  }
+  return latest;
+}
+
+class Chooser {
+ public:
+  explicit Chooser(Plan& plan) : plan_(plan), snapshot_(plan.snapshot()) {}
+
+  Victims Choose() {
+    LoadPlaces();
+    for (const auto& [names, shortage] : snapshot_.shortages) {
+      const std::optional<NameId> node = snapshot_.names.Find(names.first);
+      const std::optional<NameId> resource = snapshot_.names.Find(names.second);
+      if (node.has_value() && resource.has_value()) {
+        ChooseOn({*node, *resource}, shortage);
+      }
+    }
+    return std::move(victims_);
+  }
+
+ private:
+  // What is booked on the short places, as the pass leaves it; of writes in
+  // flight as they will leave it.
+  void LoadPlaces() {
+    for (const auto& [names, shortage] : snapshot_.shortages) {
+      const std::optional<NameId> node = snapshot_.names.Find(names.first);
+      const std::optional<NameId> resource = snapshot_.names.Find(names.second);
+      if (node.has_value() && resource.has_value()) loads_[{*node, *resource}];
+    }
+    absl::btree_set<Row> on_the_way;
+    for (const auto& [id, effect] : snapshot_.in_flight) {
+      const std::optional<Row> row =
+          snapshot_.claims().FindUid(effect.target().uid());
+      if (!row.has_value()) continue;
+      if (effect.has_bind_claim()) {
+        const std::optional<NameId> node =
+            snapshot_.names.Find(effect.bind_claim().node_name());
+        on_the_way.insert(*row);
+        if (node.has_value()) Count(*row, *node);
+      } else if (effect.has_lose_claim()) {
+        on_the_way.insert(*row);
+      }
+    }
+    for (Row row = 0; row < snapshot_.claims().end(); ++row) {
+      if (snapshot_.claims().Holds(row) && plan_.phase(row) == Phase::kBound &&
+          !on_the_way.contains(row)) {
+        Count(row, plan_.node(row));
+      }
+    }
+  }
+
+  void Count(Row row, NameId node) {
+    auto load = loads_.find({node, plan_.books().ResourceOf(row)});
+    if (load == loads_.end()) return;
+    const int64_t units = snapshot_.claim_columns.units[row];
+    load->second.booked = SaturatingAdd(load->second.booked, units);
+    const std::optional<size_t> set = plan_.SetOf(row);
+    if (!set.has_value() || plan_.claim(row).meta.deleting.has_value()) return;
+    std::vector<Holding>& holdings = load->second.holdings;
+    auto there =
+        std::find_if(holdings.begin(), holdings.end(),
+                     [&](const Holding& each) { return each.set == *set; });
+    if (there == holdings.end()) {
+      there = holdings.insert(there, Holding{.set = *set});
+    }
+    there->units = SaturatingAdd(there->units, units);
+  }
+
+  void ChooseOn(Place place, const Shortage& shortage) {
+    const Load& load = loads_[place];
+    const NodeUse use = plan_.books().Use(place.first, place.second);
+    int64_t excess = SaturatingSub(load.booked, use.allocatable);
+    if (excess <= 0) return;
+    const absl::Time until = shortage.since + plan_.config().capacity_grace;
+    const bool early = plan_.now() < until;
+    if (early) plan_.WakeAt(until);
+    if (early && !shortage.overbooked) return;
+    Rank last = Rank::kPinned;
+    if (early) last = Rank::kWaiting;
+    // Which of the running VMs has the dead device is not known; on a node
+    // that shows none at all its plugin may be restarting.
+    if (!early && plan_.config().end_running && use.allocatable > 0) {
+      last = Rank::kRunning;
+    }
+    // Who leaves for another resource of the node is counted first.
+    for (const Holding& holding : load.holdings) {
+      if (victims_.contains({holding.set, place.first})) {
+        excess = SaturatingSub(excess, holding.units);
+      }
+    }
+    for (const Holding& holding : InOrder(load.holdings, last)) {
+      if (excess <= 0) return;
+      auto [victim, is_new] = victims_.try_emplace({holding.set, place.first});
+      if (!is_new) continue;
+      v1::ReasonDetail& why = victim->second;
+      why.set_reason(v1::NODE_LOST_CAPACITY);
+      why.set_resource(snapshot_.names.Text(place.second));
+      why.set_allocatable(use.allocatable);
+      why.set_booked(load.booked);
+      excess = SaturatingSub(excess, holding.units);
+    }
+  }
+
+  // Without those that nothing may be done with, or not yet.
+  std::vector<Holding> InOrder(std::vector<Holding> holdings, Rank last) const {
+    std::erase_if(holdings, [&](const Holding& holding) {
+      const ClaimSet& set = plan_.set(holding.set);
+      const bool pinned = set.launcher.state == LauncherState::kPinned;
+      return !set.problems.empty() || RankOf(set, plan_) > last ||
+             (pinned && last == Rank::kWaiting);
+    });
+    std::sort(holdings.begin(), holdings.end(),
+              [&](const Holding& a, const Holding& b) {
+                return LeavesBefore(a.set, b.set);
+              });
+    return holdings;
+  }
+
+  bool LeavesBefore(size_t a, size_t b) const {
+    const ClaimSet& left = plan_.set(a);
+    const ClaimSet& right = plan_.set(b);
+    const Rank ranks[] = {RankOf(left, plan_), RankOf(right, plan_)};
+    if (ranks[0] != ranks[1]) return ranks[0] < ranks[1];
+    const absl::Time times[] = {BoundAt(left, plan_), BoundAt(right, plan_)};
+    if (times[0] != times[1]) return times[0] > times[1];
+    return std::tie(left.name_space, left.name, a) <
+           std::tie(right.name_space, right.name, b);
+  }
+
+  Plan& plan_;
+  const Snapshot& snapshot_;
+  absl::btree_map<Place, Load> loads_;
+  Victims victims_;
+};
+
+}  // namespace
+
+Victims ChooseVictims(Plan& plan) {
+  if (plan.snapshot().shortages.empty()) return {};
+  return Chooser(plan).Choose();
+}
+
+}  // namespace gpubinder
