@@ -56,6 +56,8 @@ struct Bench {
   bool Does(int claim) const;
   bool Loses(int claim) const;
   Choice Look(const Ask& ask);
+  // As a set that can only stay with its launcher may be told of the nodes.
+  void LookFrom(Ask ask, const Node& own);
 };
 
 // judge_steps.cc

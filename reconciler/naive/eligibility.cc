@@ -171,6 +171,7 @@ void Count(const World& world, const Ask& ask, const std::string& node,
     const bool there = claim.phase == "Bound" && claim.node == node;
     const std::string resource =
         there || of == nullptr ? claim.resource : of->resource_name;
+    if (resource.empty()) continue;  // its class has gone
     sum[resource] = Plus(sum[resource], claim.units);
   }
   if (!ask.templates) return;

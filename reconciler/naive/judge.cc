@@ -104,6 +104,22 @@ Choice Bench::Look(const Ask& ask) {
   return choice;
 }
 
+void Bench::LookFrom(Ask ask, const Node& own) {
+  const std::vector<Why> lack = LackOfUnits(world, ask, own);
+  seen[ask.set].push_back({{own.meta.name, lack}});
+  const Pod* pod = ask.pod;
+  for (const bool rules : {false, true}) {
+    for (const bool rejections : {false, true}) {
+      ask.pod_rules = rules ? pod : nullptr;
+      ask.rejections = rejections;
+      std::map<std::string, std::vector<Why>> nodes = Choose(world, ask).nodes;
+      seen[ask.set].push_back(nodes);
+      nodes[own.meta.name] = lack;
+      seen[ask.set].push_back(nodes);
+    }
+  }
+}
+
 std::vector<int> InPhase(const World& world, const SetState& set,
                          const std::string& phase) {
   std::vector<int> claims;

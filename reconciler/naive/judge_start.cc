@@ -115,6 +115,7 @@ void StartSet(Bench& bench, int index) {
   if (!stops.empty()) {
     for (const Why& why : stops) bench.said[index].reasons.insert(why.reason);
     bench.said[index].details = true;
+    if (!CannotBePlaced(set)) bench.Look(AskOf(world, index));
     // Templates are made as soon as annotation and classes are legal.
     for (const Wanted& wanted : set.missing) {
       bench.made[set.key].erase(wanted.name);

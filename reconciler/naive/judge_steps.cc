@@ -56,8 +56,7 @@ void RepairPinned(Bench& bench, int index, const std::vector<int>& bound,
   bool fits = false;
   if (node != nullptr) {
     fits = LackOfUnits(bench.world, ask, *node).empty();
-    bench.seen[index].push_back(
-        {{node->meta.name, LackOfUnits(bench.world, ask, *node)}});
+    bench.LookFrom(ask, *node);
     const Keeps keeps =
         KeepsSet(bench.world, set, ask.claims, node->meta.name);
     if (fits && keeps != Keeps::kYes) {
@@ -169,7 +168,7 @@ void RebindSet(Bench& bench, int index) {
     const Ask ask{.set = index, .claims = lost, .pod = set.pinned};
     const Keeps keeps = KeepsSet(world, set, lost, set.pinned_node);
     std::vector<Why> lack = LackOfUnits(world, ask, *node);
-    bench.seen[index].push_back({{node->meta.name, lack}});
+    bench.LookFrom(ask, *node);
     if (keeps == Keeps::kUnsure) {
       for (const int claim : lost) bench.Follow(claim);
     } else if (keeps == Keeps::kYes && lack.empty()) {
@@ -195,7 +194,7 @@ void AdoptSet(Bench& bench, int index, const std::vector<int>& pending) {
                 .claims = Both(InPhase(world, set, "Bound"), pending),
                 .pod = set.pinned};
   const std::vector<Why> lack = LackOfUnits(world, ask, *node);
-  bench.seen[index].push_back({{node->meta.name, lack}});
+  bench.LookFrom(ask, *node);
   if (!lack.empty()) {
     bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
     return;
@@ -217,6 +216,7 @@ void OrderSet(Bench& bench, int index) {
   if (set.pinned != nullptr) return AdoptSet(bench, index, pending);
   const Ask ask{.set = index, .claims = set.members};
   const Choice choice = bench.Look(ask);
+  if (set.names_others && !bench.Does(pending[0])) return;
   if (choice.node == nullptr) {
     bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
     return;

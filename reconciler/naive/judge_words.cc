@@ -137,6 +137,8 @@ void JudgeVerdict(Bench& bench, int index, const SetView& view) {
   }
   auto said = bench.said.find(index);
   if (said == bench.said.end()) return;
+  // A set that the pass has touched may be told more of by the next one.
+  if (bench.touched.contains(index) && reason == v1::REASON_UNSPECIFIED) return;
   if (!said->second.reasons.empty() &&
       !said->second.reasons.contains(reason)) {
     bench.Fault(set.key, "is called " + v1::Reason_Name(reason) + ", it is " +

@@ -59,6 +59,9 @@ struct SetState {
   std::set<Why> problems;        // stop starts and orders
   std::set<Why> order_problems;  // stop orders and new template claims
   absl::Time age = absl::InfiniteFuture();
+  // A stopped VM names claims that are no members: whether that stops the
+  // order of the others is not said.
+  bool names_others = false;
   bool frozen = false;
 };
 

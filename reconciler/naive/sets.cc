@@ -238,7 +238,10 @@ void JudgeEntries(World& world, int index, const ClaimsAnnotation& claims) {
       continue;
     }
     const int found = FindClaim(world, set.name_space, entry.claim_name);
-    if (found < 0) {
+    const bool others = found < 0 || world.claims[found].set != index;
+    if (others && set.vmi == nullptr) {
+      set.names_others = true;
+    } else if (found < 0) {
       set.problems.insert({v1::CLAIM_NOT_FOUND, entry.claim_name});
     } else if (world.claims[found].set != index) {
       set.problems.insert({v1::CLAIM_ATTACHED_ELSEWHERE, entry.claim_name});
