@@ -32,12 +32,12 @@ struct Bench {
   World world;
   const PassResult* result = nullptr;
   std::vector<std::string> faults;
-  std::map<std::string, const SetView*> views;  // by set key
-  std::map<int, Deed> deeds;                    // by claim
-  std::map<std::string, Deed> pins;             // by pod uid
+  std::map<std::string, const SetView*> views;        // by set key
+  std::map<int, Deed> deeds;                          // by claim
+  std::map<std::string, Deed> pins;                   // by pod uid
   std::map<std::string, std::set<std::string>> made;  // template names by set
-  int last_effect = -1;  // the latest effect judged
-  int floor = -1;        // that of the sets and steps judged before
+  int last_effect = -1;      // the latest effect judged
+  int floor = -1;            // that of the sets and steps judged before
   std::set<int> touched;     // sets whose place an earlier step has changed
   std::set<int> followed;    // by C6
   std::map<int, Said> said;  // by set

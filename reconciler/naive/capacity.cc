@@ -28,10 +28,10 @@ int64_t Covered(const World& world, const VirtualMachineInstance& vmi,
                 const std::string& node, const std::string& resource) {
   int64_t units = 0;
   for (const ClaimState& claim : world.claims) {
-    const bool of_vmi =
-        claim.set >= 0 ? world.sets[claim.set].vmi == &vmi
-                       : MadeFor(*claim.claim) == vmi.meta.uid;
-    if (of_vmi && claim.resource == resource && claim.counts_on.contains(node)) {
+    const bool of_vmi = claim.set >= 0 ? world.sets[claim.set].vmi == &vmi
+                                       : MadeFor(*claim.claim) == vmi.meta.uid;
+    if (of_vmi && claim.resource == resource &&
+        claim.counts_on.contains(node)) {
       units = Plus(units, claim.units);
     }
   }

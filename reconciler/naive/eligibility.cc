@@ -151,7 +151,8 @@ void Rejections(const World& world, const Ask& ask, const Node& node,
   absl::Time until = absl::InfinitePast();
   for (const RejectedNode& entry : entries) {
     if (entry.node_name != node.meta.name || entry.until <= world.now) continue;
-    if (entry.node_uid != node.meta.uid) continue;
+    // One of a node that had gone names no object.
+    if (!entry.node_uid.empty() && entry.node_uid != node.meta.uid) continue;
     if (!entry.fingerprint.empty() &&
         entry.fingerprint != FingerprintOf(node, entry)) {
       continue;
@@ -159,8 +160,8 @@ void Rejections(const World& world, const Ask& ask, const Node& node,
     until = std::max(until, entry.until);
   }
   if (until == absl::InfinitePast()) return;
-  why.push_back({v1::REJECTED_BY_NODE,
-                 std::to_string(absl::ToUnixSeconds(until))});
+  why.push_back(
+      {v1::REJECTED_BY_NODE, std::to_string(absl::ToUnixSeconds(until))});
 }
 
 void Count(const World& world, const Ask& ask, const std::string& node,

@@ -199,8 +199,9 @@ void ReadFrozen(Bench& bench) {
     auto view = bench.views.find(set.key);
     set.frozen = view != bench.views.end() && view->second->frozen;
     for (const auto& [id, effect] : bench.world.snapshot->in_flight) {
-      if (effect.set_key() == set.key && !set.frozen) {
-        bench.Fault(set.key, "has a write without outcome, and is not frozen");
+      if (effect.set_key() == set.key && !set.frozen &&
+          view != bench.views.end()) {
+        bench.Fault(set.key, "is not frozen by " + effect.ShortDebugString());
       }
     }
   }
@@ -210,12 +211,11 @@ void JudgeRest(Bench& bench) {
   for (const auto& [claim, deed] : bench.deeds) {
     if (deed.judged) continue;
     const ClaimState& state = bench.world.claims[claim];
-    bench.Fault(
-        state.set < 0 ? "no set" : bench.world.sets[state.set].key,
-        "no rule lets the pass " +
-            (deed.node.empty() ? "lose " + state.claim->meta.name
-                               : "bind " + state.claim->meta.name + " to " +
-                                     deed.node));
+    bench.Fault(state.set < 0 ? "no set" : bench.world.sets[state.set].key,
+                "no rule lets the pass " +
+                    (deed.node.empty() ? "lose " + state.claim->meta.name
+                                       : "bind " + state.claim->meta.name +
+                                             " to " + deed.node));
   }
   for (const auto& [uid, deed] : bench.pins) {
     if (!deed.judged) {
@@ -229,8 +229,7 @@ void JudgeRest(Bench& bench) {
 
 std::vector<std::string> JudgePass(const Snapshot& snapshot, absl::Time now,
                                    const PassResult& result) {
-  naive::Bench bench{.world = naive::WorldOf(snapshot, now),
-                     .result = &result};
+  naive::Bench bench{.world = naive::WorldOf(snapshot, now), .result = &result};
   naive::ReadDeeds(bench);
   naive::ReadFrozen(bench);
   naive::JudgeSets(bench);

@@ -36,8 +36,7 @@ const Node* HeldOnCordoned(const World& world, int index,
                            const Choice& choice) {
   const SetState& set = world.sets[index];
   if (!StandsWhole(world, set)) return nullptr;
-  const Node* node =
-      FindNode(world, world.claims[set.members[0]].node);
+  const Node* node = FindNode(world, world.claims[set.members[0]].node);
   if (node == nullptr) return nullptr;
   const std::vector<Why>& why = choice.nodes.at(node->meta.name);
   if (why.size() != 1 || why[0].reason != v1::NODE_CORDONED) return nullptr;
@@ -143,8 +142,9 @@ void StartSet(Bench& bench, int index) {
 std::set<Why> StartStops(const World& world, int index) {
   const SetState& set = world.sets[index];
   std::set<Why> stops = set.problems;
-  const bool booked = set.missing.empty() &&
-                      InPhase(world, set, "Pending").empty();
+  stops.insert(set.start_problems.begin(), set.start_problems.end());
+  const bool booked =
+      set.missing.empty() && InPhase(world, set, "Pending").empty();
   if (!booked) {
     stops.insert(set.order_problems.begin(), set.order_problems.end());
   }

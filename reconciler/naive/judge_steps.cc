@@ -47,18 +47,29 @@ void LoseIfItStoodWhole(Bench& bench, const SetState& set,
   for (const int claim : bound) bench.ExpectLose(claim, NoPlace(), "S2");
 }
 
+// A launcher that somebody else took the gate off, and that has no node yet:
+// the pod is not touched, but what its claims may do is not said.
+void FollowLoose(Bench& bench, int index, const std::vector<int>& claims) {
+  const SetState& set = bench.world.sets[index];
+  for (const Pod* pod : {set.loose, static_cast<const Pod*>(nullptr)}) {
+    for (const Pod* rules : {pod, static_cast<const Pod*>(nullptr)}) {
+      bench.Look(
+          {.set = index, .claims = claims, .pod = pod, .pod_rules = rules});
+    }
+  }
+  for (const int claim : claims) bench.Follow(claim);
+}
+
 void RepairPinned(Bench& bench, int index, const std::vector<int>& bound,
                   const std::vector<int>& lost) {
   const SetState& set = bench.world.sets[index];
-  const Ask ask{
-      .set = index, .claims = Both(bound, lost), .pod = set.pinned};
+  const Ask ask{.set = index, .claims = Both(bound, lost), .pod = set.pinned};
   const Node* node = FindNode(bench.world, set.pinned_node);
   bool fits = false;
   if (node != nullptr) {
     fits = LackOfUnits(bench.world, ask, *node).empty();
     bench.LookFrom(ask, *node);
-    const Keeps keeps =
-        KeepsSet(bench.world, set, ask.claims, node->meta.name);
+    const Keeps keeps = KeepsSet(bench.world, set, ask.claims, node->meta.name);
     if (fits && keeps != Keeps::kYes) {
       // Whether the pinned node must also keep the set is not said.
       for (const int claim : ask.claims) bench.Follow(claim);
@@ -95,6 +106,9 @@ void RepairSet(Bench& bench, int index) {
   }
   if (set.pinned != nullptr) return RepairPinned(bench, index, bound, lost);
   if (set.gated != nullptr && StartStops(world, index).empty()) return;
+  if (set.loose != nullptr) {
+    return FollowLoose(bench, index, Both(bound, lost));
+  }
   const Ask ask{.set = index,
                 .claims = Both(bound, lost),
                 .pod = set.gated,
@@ -129,7 +143,10 @@ void MoveSet(Bench& bench, int index) {
     cordon = cordon || keeps[node] == Keeps::kCordonOnly;
   }
   if (!moves && !unsure && !cordon) return;
-  if (set.loose != nullptr || CannotBePlaced(set)) unsure = true;
+  // A set whose rejection is being written may be moved by the next pass.
+  if (bench.world.new_rejections.contains(set.key)) unsure = true;
+  if (set.loose != nullptr) return FollowLoose(bench, index, bound);
+  if (CannotBePlaced(set)) unsure = true;
   const Choice choice = bench.Look({.set = index, .claims = bound});
   if (unsure) {
     for (const int claim : bound) bench.Follow(claim);
@@ -158,10 +175,8 @@ void RebindSet(Bench& bench, int index) {
     return;
   }
   if (!InPhase(world, set, "Bound").empty()) return;
-  if (CannotBePlaced(set) || set.loose != nullptr) {
-    bench.said[index] = {};
-    return;
-  }
+  if (set.loose != nullptr) return FollowLoose(bench, index, lost);
+  if (CannotBePlaced(set)) return;
   if (set.pinned != nullptr) {
     const Node* node = FindNode(world, set.pinned_node);
     if (set.vmi->meta.deleting || node == nullptr) return;
@@ -209,6 +224,7 @@ void OrderSet(Bench& bench, int index) {
   const SetState& set = world.sets[index];
   const std::vector<int> pending = InPhase(world, set, "Pending");
   if (pending.empty() || set.gated != nullptr || set.loose != nullptr) return;
+  if (set.pinned != nullptr && set.pinned->node_name.empty()) return;
   if (!set.problems.empty() || !set.order_problems.empty()) {
     bench.said[index].details = true;
     return;
@@ -216,9 +232,14 @@ void OrderSet(Bench& bench, int index) {
   if (set.pinned != nullptr) return AdoptSet(bench, index, pending);
   const Ask ask{.set = index, .claims = set.members};
   const Choice choice = bench.Look(ask);
-  if (set.names_others && !bench.Does(pending[0])) return;
+  // What an earlier step has placed a part of may wait for the next pass.
+  const bool may_wait = set.names_others || bench.touched.contains(index);
+  if (may_wait && !bench.Does(pending[0])) return;
   if (choice.node == nullptr) {
-    bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
+    // Lost members keep the reason of their loss, which comes first.
+    if (InPhase(world, set, "Lost").empty()) {
+      bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
+    }
     return;
   }
   for (const int claim : set.members) {

@@ -11,10 +11,9 @@ namespace {
 std::string AboutOf(const v1::ReasonDetail& detail) {
   switch (detail.reason()) {
     case v1::MALFORMED_OBJECT:
-      return detail.object() +
-             (detail.object().compare(0, 5, "Node ") == 0
-                  ? " " + detail.field()
-                  : "");
+      return detail.object() + (detail.object().compare(0, 5, "Node ") == 0
+                                    ? " " + detail.field()
+                                    : "");
     case v1::UNTOLERATED_TAINT:
       return detail.taint() + " class " + detail.class_name();
     case v1::CLASS_SELECTOR_MISMATCH:
@@ -52,6 +51,8 @@ std::string Joined(const std::vector<Why>& why) {
   std::vector<std::string> texts;
   for (const Why& one : why) texts.push_back(Plain(one.Text()));
   std::sort(texts.begin(), texts.end());
+  // Two claims may give the same fault of one class.
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
   std::string text;
   for (const std::string& one : texts) text += one + "; ";
   return text.empty() ? "fits" : text;
@@ -139,8 +140,7 @@ void JudgeVerdict(Bench& bench, int index, const SetView& view) {
   if (said == bench.said.end()) return;
   // A set that the pass has touched may be told more of by the next one.
   if (bench.touched.contains(index) && reason == v1::REASON_UNSPECIFIED) return;
-  if (!said->second.reasons.empty() &&
-      !said->second.reasons.contains(reason)) {
+  if (!said->second.reasons.empty() && !said->second.reasons.contains(reason)) {
     bench.Fault(set.key, "is called " + v1::Reason_Name(reason) + ", it is " +
                              v1::Reason_Name(*said->second.reasons.begin()));
   }
@@ -149,7 +149,8 @@ void JudgeVerdict(Bench& bench, int index, const SetView& view) {
 
 std::string Names(const World& world, const std::vector<int>& claims) {
   std::set<std::string> names;
-  for (const int claim : claims) names.insert(world.claims[claim].claim->meta.name);
+  for (const int claim : claims)
+    names.insert(world.claims[claim].claim->meta.name);
   std::string text;
   for (const std::string& name : names) text += name + " ";
   return text;
@@ -157,7 +158,8 @@ std::string Names(const World& world, const std::vector<int>& claims) {
 
 std::string Names(const Snapshot& snapshot, const std::vector<Row>& claims) {
   std::set<std::string> names;
-  for (const Row claim : claims) names.insert(snapshot.claims()[claim].meta.name);
+  for (const Row claim : claims)
+    names.insert(snapshot.claims()[claim].meta.name);
   std::string text;
   for (const std::string& name : names) text += name + " ";
   return text;

@@ -9,15 +9,15 @@ namespace gpubinder::naive {
 namespace {
 
 RejectedNode EntryOf(const v1::RejectionEntry& entry) {
-  return {.node_name = entry.node_name(),
-          .node_uid = entry.node_uid(),
-          .pod_uid = entry.pod_uid(),
-          .resources = {entry.resources().begin(), entry.resources().end()},
-          .reason = entry.reason(),
-          .fingerprint = entry.fingerprint(),
-          .rejected_at =
-              absl::FromUnixSeconds(entry.rejected_at_unix_seconds()),
-          .until = absl::FromUnixSeconds(entry.until_unix_seconds())};
+  return {
+      .node_name = entry.node_name(),
+      .node_uid = entry.node_uid(),
+      .pod_uid = entry.pod_uid(),
+      .resources = {entry.resources().begin(), entry.resources().end()},
+      .reason = entry.reason(),
+      .fingerprint = entry.fingerprint(),
+      .rejected_at = absl::FromUnixSeconds(entry.rejected_at_unix_seconds()),
+      .until = absl::FromUnixSeconds(entry.until_unix_seconds())};
 }
 
 bool Remembers(const std::vector<RejectedNode>& entries,
@@ -103,11 +103,12 @@ std::string CallOf(const v1::Effect& effect) {
 
 void JudgeRefusal(Bench& bench, int index) {
   const SetState& set = bench.world.sets[index];
-  if (set.frozen || !IsRefused(bench.world, set, index)) return;
+  if (set.frozen || set.members.empty()) return;
+  if (!IsRefused(bench.world, set, index)) return;
   const std::string& uid = set.pinned->meta.uid;
   if (!IsRecorded(bench.world, set, uid)) {
-    return bench.Fault(set.key, "R1 records a rejection of " + uid +
-                                    ", the pass does not");
+    return bench.Fault(
+        set.key, "R1 records a rejection of " + uid + ", the pass does not");
   }
   const std::string wanted = CallFor(set);
   std::string call;
@@ -165,8 +166,7 @@ void JudgeHold(Bench& bench, int index) {
   const ClaimState& state = world.claims[index];
   if (state.claim == &world.not_yet) return;
   const std::string& uid = state.claim->meta.uid;
-  const std::string key =
-      state.set < 0 ? "no set" : world.sets[state.set].key;
+  const std::string key = state.set < 0 ? "no set" : world.sets[state.set].key;
   bool attached = false, released = false;
   std::string to;
   for (const v1::Effect& effect : bench.result->effects) {
@@ -179,16 +179,14 @@ void JudgeHold(Bench& bench, int index) {
     if (attached || released) bench.Fault(key, "is frozen and was attached");
     return;
   }
-  if (state.set < 0 ||
-      !world.snapshot->Serves(Kind::kVirtualMachineInstance)) {
+  if (state.set < 0 || !world.snapshot->Serves(Kind::kVirtualMachineInstance)) {
     return;
   }
   const Hold hold = HoldOf(world, index);
   if (hold.unsure) return;
   const bool attach = hold.change && !hold.uid.empty();
   const bool release = hold.change && hold.uid.empty();
-  if (attach != attached || release != released ||
-      (attach && to != hold.uid)) {
+  if (attach != attached || release != released || (attach && to != hold.uid)) {
     bench.Fault(key, "A wants " + state.claim->meta.name + " to be " +
                          (attach    ? "attached to " + hold.uid
                           : release ? "released"

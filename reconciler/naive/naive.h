@@ -57,6 +57,7 @@ struct SetState {
   std::vector<int> members, leaving;  // claims
   std::vector<Wanted> missing;
   std::set<Why> problems;        // stop starts and orders
+  std::set<Why> start_problems;  // stop starts alone
   std::set<Why> order_problems;  // stop orders and new template claims
   absl::Time age = absl::InfiniteFuture();
   // A stopped VM names claims that are no members: whether that stops the
@@ -133,10 +134,10 @@ int64_t RequestOf(const Pod& pod, const std::string& resource);
 // eligibility.cc: N1 to N5 and C8.
 struct Ask {
   int set = -1;
-  std::vector<int> claims;  // those to be placed together
-  bool templates = false;   // and the missing ones
-  const Pod* pod = nullptr;          // whose units count (C8)
-  const Pod* pod_rules = nullptr;    // whose selectors count (N3)
+  std::vector<int> claims;         // those to be placed together
+  bool templates = false;          // and the missing ones
+  const Pod* pod = nullptr;        // whose units count (C8)
+  const Pod* pod_rules = nullptr;  // whose selectors count (N3)
   bool rejections = true;
 };
 // By resource, what the set or its pod needs on that node.

@@ -91,8 +91,8 @@ void Join(World& world, int set, int claim) {
 void TakeNamed(World& world, int index, const ClaimsAnnotation& claims) {
   for (const ClaimEntry& entry : claims.entries) {
     if (entry.claim_name.empty()) continue;
-    const int claim = FindClaim(world, world.sets[index].name_space,
-                                entry.claim_name);
+    const int claim =
+        FindClaim(world, world.sets[index].name_space, entry.claim_name);
     if (claim < 0 || !IsFree(world, *world.claims[claim].claim)) continue;
     if (world.claims[claim].set >= 0) continue;
     if (world.sets[index].vmi != nullptr &&
@@ -257,15 +257,15 @@ void JudgeSet(World& world, int index) {
     JudgeEntries(world, index, set.vm->claims);
   }
   for (const int claim : set.leaving) {
-    set.problems.insert(
+    set.start_problems.insert(
         {v1::CLAIM_BEING_DELETED, world.claims[claim].claim->meta.name});
   }
   for (const int index_of : set.members) {
     const GpuClaim& claim = *world.claims[index_of].claim;
     if (ClaimIsMalformed(claim) || !claim.meta.problems.empty()) {
-      set.problems.insert({v1::MALFORMED_OBJECT,
-                           "GPUClaim " + claim.meta.name_space + "/" +
-                               claim.meta.name});
+      set.problems.insert(
+          {v1::MALFORMED_OBJECT,
+           "GPUClaim " + claim.meta.name_space + "/" + claim.meta.name});
     }
     JudgeClass(world, set, claim.meta.name, claim.class_name, claim.units);
     if (set.gated == nullptr) {
@@ -280,9 +280,8 @@ void JudgeSet(World& world, int index) {
   if (set.gated == nullptr) return;
   set.age = set.gated->meta.created;
   if (!set.gated->meta.problems.empty()) {
-    set.problems.insert(
-        {v1::MALFORMED_OBJECT,
-         "Pod " + set.name_space + "/" + set.gated->meta.name});
+    set.problems.insert({v1::MALFORMED_OBJECT,
+                         "Pod " + set.name_space + "/" + set.gated->meta.name});
   }
 }
 
@@ -337,9 +336,8 @@ const VirtualMachineInstance* HolderOf(const World& world,
   if (!claim.attached_to.has_value()) return nullptr;
   const Attachment& held = *claim.attached_to;
   const VirtualMachineInstance* vmi =
-      held.uid.empty()
-          ? VmiByName(world, claim.meta.name_space, held.name)
-          : VmiByUid(world, held.uid);
+      held.uid.empty() ? VmiByName(world, claim.meta.name_space, held.name)
+                       : VmiByUid(world, held.uid);
   if (vmi == nullptr || Ended(*vmi)) return nullptr;
   return vmi->meta.name_space == claim.meta.name_space ? vmi : nullptr;
 }

@@ -90,9 +90,9 @@ SmallScope::SmallScope(int cluster) {
   if (second > 0) Do(absl::StrCat("node b H100=", 2 * second));
   Do("class h100");
   static constexpr std::array kNamed = {"x", "x,y", "x,h100*1", "y,x"};
-  static constexpr std::array kPlaces = {"",       " node=a", " node=a",
-                                         " node=a", " node=a", " node=a",
-                                         " lost=NodeGone"};
+  static constexpr std::array kPlaces = {
+      "",        " node=a", " node=a",       " node=a",
+      " node=a", " node=a", " lost=NodeGone"};
   const std::string held = state >= 3 ? " vmi=web" : "";
   Do(absl::StrCat("vm web claims=", kNamed[names]));
   if (state >= 2) Do("vmi web");
@@ -187,8 +187,8 @@ bool SmallScope::HappenToVm(int event, const std::string& vm) {
     case 6:
       return all(has_vmi, {vmi + " phase=Failed"});
     case 7:
-      return all(has_vmi && has_pod, {pod + " phase=Succeeded",
-                                      vmi + " phase=Succeeded"});
+      return all(has_vmi && has_pod,
+                 {pod + " phase=Succeeded", vmi + " phase=Succeeded"});
     case 8:
       return all(has_pod, {"gone " + pod});
     case 9:  // the VM is stopped

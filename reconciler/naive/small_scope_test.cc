@@ -7,6 +7,8 @@
 //   --clusters N  every N-th cluster in the exhaustive part
 // A failure prints its commands, which are a scenario.
 
+#include "reconciler/naive/small_scope.h"
+
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
@@ -18,7 +20,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
-#include "reconciler/naive/small_scope.h"
 
 namespace gpubinder::naive {
 namespace {
@@ -98,8 +99,8 @@ TEST(SmallScopeTest, EveryOrderOfFewEventsIsDecidedAsTheNaiveModelDoes) {
        cluster += static_cast<int>(step)) {
     Explore(SmallScope(cluster), depth, tally);
   }
-  tally.Print(absl::StrCat("exhaustive to ", depth, " events, 1 cluster in ",
-                           step));
+  tally.Print(
+      absl::StrCat("exhaustive to ", depth, " events, 1 cluster in ", step));
   EXPECT_EQ(tally.failed, 0);
 }
 
