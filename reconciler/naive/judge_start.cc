@@ -110,6 +110,13 @@ void StartSet(Bench& bench, int index) {
   const World& world = bench.world;
   const SetState& set = world.sets[index];
   if (set.vmi->meta.deleting.has_value()) return;
+  if (world.new_rejections.contains(set.key) &&
+      !bench.pins.contains(set.gated->meta.uid)) {
+    // A set whose rejection is being written may be started by the next pass.
+    bench.Look(AskOf(world, index));
+    for (const int claim : set.members) bench.Follow(claim);
+    return;
+  }
   const std::set<Why> stops = StartStops(world, index);
   if (!stops.empty()) {
     for (const Why& why : stops) bench.said[index].reasons.insert(why.reason);

@@ -224,7 +224,25 @@ void OrderSet(Bench& bench, int index) {
   const SetState& set = world.sets[index];
   const std::vector<int> pending = InPhase(world, set, "Pending");
   if (pending.empty() || set.gated != nullptr || set.loose != nullptr) return;
-  if (set.pinned != nullptr && set.pinned->node_name.empty()) return;
+  // What an earlier step has placed a part of may wait for the next pass.
+  const bool may_wait = set.names_others || bench.touched.contains(index) ||
+                        bench.world.new_rejections.contains(set.key);
+  if (may_wait && !bench.Does(pending[0])) {
+    if (!CannotBePlaced(set)) bench.Look({.set = index, .claims = set.members});
+    return;
+  }
+  if (set.pinned != nullptr &&
+      (set.pinned->node_name.empty() || !set.order_problems.empty())) {
+    // Whether one that is only pinned is adopted is not said, nor whether a
+    // class that takes no orders takes those that run already.
+    const Node* node = FindNode(world, set.pinned_node);
+    if (node != nullptr) {
+      bench.LookFrom({.set = index, .claims = set.members, .pod = set.pinned},
+                     *node);
+    }
+    for (const int claim : pending) bench.Follow(claim);
+    return;
+  }
   if (!set.problems.empty() || !set.order_problems.empty()) {
     bench.said[index].details = true;
     return;
@@ -232,9 +250,6 @@ void OrderSet(Bench& bench, int index) {
   if (set.pinned != nullptr) return AdoptSet(bench, index, pending);
   const Ask ask{.set = index, .claims = set.members};
   const Choice choice = bench.Look(ask);
-  // What an earlier step has placed a part of may wait for the next pass.
-  const bool may_wait = set.names_others || bench.touched.contains(index);
-  if (may_wait && !bench.Does(pending[0])) return;
   if (choice.node == nullptr) {
     // Lost members keep the reason of their loss, which comes first.
     if (InPhase(world, set, "Lost").empty()) {
@@ -264,7 +279,10 @@ void JudgeFollow(Bench& bench) {
     const SetState& set = bench.world.sets[s];
     if (set.frozen || !HasMigrated(bench.world, set)) continue;
     bench.followed.insert(static_cast<int>(s));
+    // Whether to a node that is not there is not said.
+    const bool there = FindNode(bench.world, set.vmi->node_name) != nullptr;
     for (const int claim : InPhase(bench.world, set, "Bound")) {
+      if (!there && !bench.Does(claim)) continue;
       bench.ExpectBind(claim, set.vmi->node_name, "C6");
     }
   }

@@ -104,6 +104,8 @@ std::string CallOf(const v1::Effect& effect) {
 void JudgeRefusal(Bench& bench, int index) {
   const SetState& set = bench.world.sets[index];
   if (set.frozen || set.members.empty()) return;
+  // What is remembered needs the set's memory, which is made first.
+  if (MemoryOf(bench.world, set) == nullptr) return;
   if (!IsRefused(bench.world, set, index)) return;
   const std::string& uid = set.pinned->meta.uid;
   if (!IsRecorded(bench.world, set, uid)) {

@@ -33,7 +33,7 @@ void FindLauncher(const World& world, SetState& set) {
     const std::string place =
         pod->node_name.empty() ? PinOf(*pod) : pod->node_name;
     if (place.empty()) {
-      set.loose = pod;
+      if (!pod->meta.deleting) set.loose = pod;
     } else if (set.pinned == nullptr || place == vmi.node_name ||
                (set.pinned_node != vmi.node_name && Older(*pod, set.pinned))) {
       set.pinned = pod;

@@ -34,10 +34,9 @@ void FindClaims(World& world) {
     if (!effect.has_bind_claim()) continue;
     for (ClaimState& state : world.claims) {
       if (state.claim->meta.uid != effect.target().uid()) continue;
+      // Where it is seen counts too; seen on the new node, the old one is
+      // free.
       state.counts_on.insert(effect.bind_claim().node_name());
-      if (!effect.bind_claim().leaves_node().empty()) {
-        state.counts_on.insert(effect.bind_claim().leaves_node());
-      }
     }
   }
 }
