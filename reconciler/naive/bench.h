@@ -54,6 +54,9 @@ struct Bench {
   // Takes over what the pass does with the claim, where rules leave a choice.
   void Follow(int claim);
   bool Does(int claim) const;
+  // Whether the pass says that a budget keeps the set from its order: budgets
+  // are not judged here.
+  bool OverBudget(int set) const;
   bool Loses(int claim) const;
   Choice Look(const Ask& ask);
   // As a set that can only stay with its launcher may be told of the nodes.

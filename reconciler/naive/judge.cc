@@ -16,6 +16,15 @@ bool Bench::Does(int claim) const {
   return deed != deeds.end() && !deed->second.judged;
 }
 
+bool Bench::OverBudget(int set) const {
+  auto view = views.find(world.sets[set].key);
+  if (view == views.end()) return false;
+  for (const v1::ReasonDetail& detail : view->second->verdict.details) {
+    if (detail.reason() == v1::OVER_BUDGET) return true;
+  }
+  return false;
+}
+
 bool Bench::Loses(int claim) const {
   return Does(claim) && deeds.at(claim).node.empty();
 }

@@ -15,9 +15,6 @@
 
 namespace gpubinder {
 
-// Whether budgets (C7) are judged: not while the pass does not know them.
-enum class Budgets { kIgnored, kJudged };
-
 // Every disagreement as a sentence; empty when there is none. `result` is the
 // pass over `snapshot` at `now`. O(sets x nodes x claims x pods): for tests
 // and audits. Where the specification leaves a choice both are accepted; the

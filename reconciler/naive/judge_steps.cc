@@ -226,7 +226,8 @@ void OrderSet(Bench& bench, int index) {
   if (pending.empty() || set.gated != nullptr || set.loose != nullptr) return;
   // What an earlier step has placed a part of may wait for the next pass.
   const bool may_wait = set.names_others || bench.touched.contains(index) ||
-                        bench.world.new_rejections.contains(set.key);
+                        bench.world.new_rejections.contains(set.key) ||
+                        bench.OverBudget(index);
   if (may_wait && !bench.Does(pending[0])) {
     if (!CannotBePlaced(set)) bench.Look({.set = index, .claims = set.members});
     return;
