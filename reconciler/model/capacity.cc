@@ -62,6 +62,16 @@ void Books::Assume(NameId node, NameId resource, int64_t units) {
   use.booked = SaturatingAdd(use.booked, units);
 }
 
+void Books::AssumeFor(Row vmi, NameId node, NameId resource, int64_t units) {
+  Assume(node, resource, units);
+  auto found = of_vmi_.find({vmi, {node, resource}});
+  if (found == of_vmi_.end()) return;
+  const int64_t covered = std::min(units, found->second);
+  found->second -= covered;
+  NodeUse& use = At(node, resource);
+  use.raw = std::max<int64_t>(0, use.raw - covered);
+}
+
 int64_t Books::RawOfVmi(Row vmi, NameId node, NameId resource) const {
   auto found = of_vmi_.find({vmi, {node, resource}});
   return found == of_vmi_.end() ? 0 : found->second;

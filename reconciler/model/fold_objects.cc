@@ -273,11 +273,6 @@ void BeforeErase<GpuClaimSet>(Row row, absl::Time, Snapshot& snapshot) {
   ForgetWrites(snapshot.claim_sets()[row].meta.uid, snapshot);
 }
 
-template <>
-void BeforeErase<GpuClass>(Row row, absl::Time, Snapshot& snapshot) {
-  ForgetWrites(snapshot.classes()[row].meta.uid, snapshot);
-}
-
 // The names a pass asks the books for.
 template <>
 void AfterStore<GpuClass>(Row row, absl::Time at, Snapshot& snapshot) {
@@ -289,6 +284,7 @@ void AfterStore<GpuClass>(Row row, absl::Time at, Snapshot& snapshot) {
 
 template <>
 void BeforeErase<GpuClass>(Row row, absl::Time at, Snapshot& snapshot) {
+  ForgetWrites(snapshot.classes()[row].meta.uid, snapshot);
   RecountClass(snapshot.names.Intern(snapshot.classes()[row].meta.name), "", at,
                snapshot);
 }

@@ -36,8 +36,6 @@ void BeforeErase<GpuClass>(Row row, absl::Time at, Snapshot& snapshot);
 template <>
 void BeforeErase<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot);
 template <>
-void BeforeErase<GpuClass>(Row row, absl::Time at, Snapshot& snapshot);
-template <>
 void BeforeErase<GpuClaimSet>(Row row, absl::Time at, Snapshot& snapshot);
 template <>
 void BeforeErase<VirtualMachineInstance>(Row row, absl::Time at,

@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "reconciler/model/launcher.h"
 #include "reconciler/model/steps.h"
 
@@ -35,12 +37,14 @@ void FollowMigrations(Plan& plan) {
     const std::optional<NameId> node =
         plan.snapshot().names.Find(vmi.node_name);
     if (!node.has_value()) continue;
-    bool all_bound = true, elsewhere = false;
+    // The rest of the set follows by later passes.
+    std::vector<Row> elsewhere;
     for (const Row row : set.members) {
-      all_bound = all_bound && plan.phase(row) == Phase::kBound;
-      elsewhere = elsewhere || plan.node(row) != *node;
+      if (plan.phase(row) == Phase::kBound && plan.node(row) != *node) {
+        elsewhere.push_back(row);
+      }
     }
-    if (all_bound && elsewhere) plan.Place(i, *node);
+    if (!elsewhere.empty()) plan.PlaceMembers(i, elsewhere, *node);
   }
 }
 

@@ -117,8 +117,13 @@ void Plan::PlaceMembers(size_t index, const std::vector<Row>& members,
     if (phase_[row] == Phase::kBound) {
       bind.set_leaves_node(snapshot_.names.Text(node_[row]));
     }
-    books_.Assume(node, *snapshot_.names.Find(found->resource_name),
-                  claim.units);
+    const NameId resource = *snapshot_.names.Find(found->resource_name);
+    const std::optional<Row> vmi = sets_.sets[index].vmi;
+    if (vmi.has_value()) {
+      books_.AssumeFor(*vmi, node, resource, claim.units);
+    } else {
+      books_.Assume(node, resource, claim.units);
+    }
     if (phase_[row] == Phase::kPending) {
       UseBudget(sets_.sets[index], claim.class_name, claim.units);
     }

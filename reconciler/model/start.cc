@@ -108,13 +108,24 @@ bool IsHalfLost(const ClaimSet& set, const Plan& plan) {
   return lost && bound && memory != nullptr && !memory->node_name.empty();
 }
 
+// The one node on which all Bound members stand; the rest may be Pending.
+std::optional<NameId> BoundStand(const ClaimSet& set, const Plan& plan) {
+  std::optional<NameId> node;
+  for (const Row row : set.members) {
+    if (plan.phase(row) != Phase::kBound) continue;
+    if (node.has_value() && *node != plan.node(row)) return std::nullopt;
+    node = plan.node(row);
+  }
+  return node;
+}
+
 // No place: the pod stays gated. If its own node cannot keep the set either,
 // it goes Lost.
 void Wait(size_t index, Choice choice, Plan& plan) {
   const ClaimSet& set = plan.set(index);
   Verdict verdict{.reason = v1::NO_NODE_FITS,
                   .groups = std::move(choice.groups)};
-  const std::optional<NameId> stand = Stand(set, plan);
+  const std::optional<NameId> stand = BoundStand(set, plan);
   if (IsHalfLost(set, plan)) {
     plan.Lose(index, v1::NO_NODE_FITS, MessageOf(verdict));
   } else if (stand.has_value()) {
@@ -134,6 +145,9 @@ void StartSet(size_t index, Plan& plan) {
   std::vector<v1::ReasonDetail> waiting = OverBudget(set, plan);
   if (!problems.empty()) {
     problems.insert(problems.end(), waiting.begin(), waiting.end());
+    if (const std::string* gate = ForeignGate(*demand.pod)) {
+      problems.push_back(Detail(v1::FOREIGN_GATE, *gate));
+    }
     plan.state(index).verdict = Misconfigured(std::move(problems));
     return;
   }

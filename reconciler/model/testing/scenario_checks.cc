@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "reconciler/model/invariants.h"
 #include "reconciler/model/testing/scenario_runner.h"
+#include "reconciler/naive/judge.h"
 
 namespace gpubinder {
 namespace {
@@ -43,6 +44,9 @@ void ScenarioRunner::CheckPass(const PassResult& result,
                                const v1::Decision& decision) {
   for (const std::string& broken : BrokenInvariants(snapshot_, result)) {
     Fail(absl::StrCat("inv: ", broken));
+  }
+  for (const std::string& fault : JudgePass(snapshot_, now_, result)) {
+    Fail(absl::StrCat("naive: ", fault));
   }
   CheckReplay(decision);
   CheckOrder(decision);

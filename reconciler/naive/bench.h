@@ -1,0 +1,96 @@
+// The judge at work: the World as the pass under judgement changes it, what
+// is expected of it, and the faults found. One judge_*.cc a group of steps.
+
+#ifndef RECONCILER_NAIVE_BENCH_H_
+#define RECONCILER_NAIVE_BENCH_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reconciler/model/pass.h"
+#include "reconciler/naive/naive.h"
+
+namespace gpubinder::naive {
+
+// What the pass does with one claim's place, or one pod's gate.
+struct Deed {
+  int effect = -1;   // index into the result's effects
+  std::string node;  // empty: the claim goes Lost
+  v1::Reason reason = v1::REASON_UNSPECIFIED;
+  bool judged = false;
+};
+
+// Which of the reasons a set may give; empty: not judged.
+struct Said {
+  std::set<v1::Reason> reasons;
+  bool details = false;  // the problems of the set must be told, all of them
+};
+
+struct Bench {
+  World world;
+  const PassResult* result = nullptr;
+  std::vector<std::string> faults;
+  std::map<std::string, const SetView*> views;        // by set key
+  std::map<int, Deed> deeds;                          // by claim
+  std::map<std::string, Deed> pins;                   // by pod uid
+  std::map<std::string, std::set<std::string>> made;  // template names by set
+  int last_effect = -1;      // the latest effect judged
+  int floor = -1;            // that of the sets and steps judged before
+  std::set<int> touched;     // sets whose place an earlier step has changed
+  std::set<int> followed;    // by C6
+  std::map<int, Said> said;  // by set
+  // Every evaluation of the nodes for a set, the last one last.
+  std::map<int, std::vector<std::map<std::string, std::vector<Why>>>> seen;
+
+  void Fault(const std::string& key, const std::string& text);
+  // The place that a rule demands of a claim; the world follows the pass.
+  void ExpectBind(int claim, const std::string& node, const char* rule);
+  void ExpectLose(int claim, const std::set<v1::Reason>& reasons,
+                  const char* rule);
+  void ExpectPin(const SetState& set, const std::string& node,
+                 const char* rule);
+  // Takes over what the pass does with the claim, where rules leave a choice.
+  void Follow(int claim);
+  bool Does(int claim) const;
+  // Whether the pass says that a budget keeps the set from its order: budgets
+  // are not judged here.
+  bool OverBudget(int set) const;
+  bool Loses(int claim) const;
+  Choice Look(const Ask& ask);
+  // As a set that can only stay with its launcher may be told of the nodes.
+  void LookFrom(Ask ask, const Node& own);
+};
+
+// judge_steps.cc
+void JudgeFollow(Bench& bench);
+void JudgeRepair(Bench& bench);
+void JudgeMoves(Bench& bench);
+void JudgeLost(Bench& bench);
+void JudgeOrders(Bench& bench);
+// judge_start.cc
+void JudgeStarts(Bench& bench);
+// Why no start is tried for the set, whatever its nodes say; empty: it is.
+std::set<Why> StartStops(const World& world, int set);
+// judge_writes.cc: refusals, attachments, and what every effect must obey.
+void JudgeRefusals(Bench& bench);
+void JudgeAttachments(Bench& bench);
+void JudgeWrites(Bench& bench);
+// judge_words.cc: sets and verdicts.
+void JudgeSets(Bench& bench);
+void JudgeVerdicts(Bench& bench);
+
+std::vector<int> InPhase(const World& world, const SetState& set,
+                         const std::string& phase);
+std::set<std::string> NodesOf(const World& world,
+                              const std::vector<int>& claims);
+// The set's memory, where it is this VM's.
+const GpuClaimSet* MemoryOf(const World& world, const SetState& set);
+// Whether problems keep claims of the set from being placed at all, be it a
+// return: a class that has gone, a malformed object.
+bool CannotBePlaced(const SetState& set);
+
+}  // namespace gpubinder::naive
+
+#endif  // RECONCILER_NAIVE_BENCH_H_

@@ -1,0 +1,192 @@
+// G: what a gated launcher gets.
+
+#include <algorithm>
+
+#include "reconciler/naive/bench.h"
+
+namespace gpubinder::naive {
+namespace {
+
+bool Terminating(const World& world, const std::string& name) {
+  for (const Namespace* space : world.namespaces) {
+    if (space->meta.name == name) {
+      return space->terminating || space->meta.deleting.has_value();
+    }
+  }
+  return false;
+}
+
+Ask AskOf(const World& world, int index) {
+  const SetState& set = world.sets[index];
+  return {.set = index,
+          .claims = set.members,
+          .templates = true,
+          .pod = set.gated,
+          .pod_rules = set.gated};
+}
+
+bool StandsWhole(const World& world, const SetState& set) {
+  return !set.members.empty() && set.missing.empty() &&
+         InPhase(world, set, "Bound").size() == set.members.size() &&
+         NodesOf(world, set.members).size() == 1;
+}
+
+// G5: the node that holds the whole set and has nothing but its cordon.
+const Node* HeldOnCordoned(const World& world, int index,
+                           const Choice& choice) {
+  const SetState& set = world.sets[index];
+  if (!StandsWhole(world, set)) return nullptr;
+  const Node* node = FindNode(world, world.claims[set.members[0]].node);
+  if (node == nullptr) return nullptr;
+  const std::vector<Why>& why = choice.nodes.at(node->meta.name);
+  if (why.size() != 1 || why[0].reason != v1::NODE_CORDONED) return nullptr;
+  bool stays = choice.node == nullptr;
+  for (const int claim : set.members) {
+    const GpuClass* of =
+        FindClass(world, world.claims[claim].claim->class_name);
+    stays = stays || (of != nullptr && of->on_cordon == "Stay");
+  }
+  return stays ? node : nullptr;
+}
+
+// G9: no place. A set that its own node cannot keep goes Lost.
+void Wait(Bench& bench, int index) {
+  const World& world = bench.world;
+  const SetState& set = world.sets[index];
+  bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
+  const std::vector<int> bound = InPhase(world, set, "Bound");
+  const bool partly = !InPhase(world, set, "Lost").empty();
+  const GpuClaimSet* memory = MemoryOf(world, set);
+  const bool whole = memory != nullptr && !memory->node_name.empty();
+  bool unsure = false, lose = partly && whole;
+  for (const std::string& node : NodesOf(world, bound)) {
+    const Keeps keeps = KeepsSet(world, set, bound, node);
+    unsure = unsure || keeps == Keeps::kUnsure;
+    lose = lose || keeps == Keeps::kNo;
+  }
+  // Which members of a split set go Lost, and of one that never stood whole,
+  // is M's and S2's to say.
+  if (NodesOf(world, bound).size() > 1 || (partly && !whole)) unsure = true;
+  for (const int claim : bound) {
+    if (unsure) {
+      bench.Follow(claim);
+    } else if (lose) {
+      bench.ExpectLose(claim,
+                       {v1::NO_NODE_FITS, v1::NODE_GONE, v1::NODE_TAINTED,
+                        v1::NODE_MISMATCH},
+                       "G9");
+    }
+  }
+}
+
+// G2: made first; the units of the set are used up where it will stand.
+bool MakeTemplates(Bench& bench, int index, const Choice& choice) {
+  SetState& set = bench.world.sets[index];
+  if (set.missing.empty()) return false;
+  for (const Wanted& wanted : set.missing) {
+    if (!bench.made[set.key].contains(wanted.name)) {
+      bench.Fault(set.key, "G2 makes " + wanted.name + ", the pass does not");
+    }
+  }
+  if (choice.node == nullptr) return true;
+  const std::string& name = choice.node->meta.name;
+  for (const int claim : set.members) {
+    bench.world.claims[claim].counts_on.insert(name);
+  }
+  for (const Wanted& wanted : set.missing) {
+    const GpuClass* of = FindClass(bench.world, wanted.class_name);
+    ClaimState made{.claim = &bench.world.not_yet,
+                    .phase = "Pending",
+                    .resource = of->resource_name,
+                    .units = wanted.units,
+                    .counts_on = {name},
+                    .set = index};
+    bench.world.claims.push_back(made);
+  }
+  return true;
+}
+
+void StartSet(Bench& bench, int index) {
+  const World& world = bench.world;
+  const SetState& set = world.sets[index];
+  if (set.vmi->meta.deleting.has_value()) return;
+  if ((world.new_rejections.contains(set.key) || bench.OverBudget(index)) &&
+      !bench.pins.contains(set.gated->meta.uid)) {
+    // A set whose rejection is being written may be started by the next pass.
+    bench.Look(AskOf(world, index));
+    for (const int claim : set.members) bench.Follow(claim);
+    return;
+  }
+  const std::set<Why> stops = StartStops(world, index);
+  if (!stops.empty()) {
+    for (const Why& why : stops) bench.said[index].reasons.insert(why.reason);
+    bench.said[index].details = true;
+    if (!CannotBePlaced(set)) bench.Look(AskOf(world, index));
+    // Templates are made as soon as annotation and classes are legal.
+    for (const Wanted& wanted : set.missing) {
+      bench.made[set.key].erase(wanted.name);
+    }
+    return;
+  }
+  const Choice choice = bench.Look(AskOf(world, index));
+  const Node* cordoned = HeldOnCordoned(world, index, choice);
+  const bool made = MakeTemplates(bench, index, choice);
+  if (cordoned != nullptr) {
+    bench.said[index] = {.reasons = {v1::PLACED_ON_CORDONED_NODE}};
+    return bench.ExpectPin(set, cordoned->meta.name, "G5");
+  }
+  if (choice.node == nullptr) return Wait(bench, index);
+  if (made) return;
+  for (const int claim : set.members) {
+    bench.ExpectBind(claim, choice.node->meta.name, "G6");
+  }
+  bench.said[index] = {.reasons = {v1::PLACED}};
+  bench.ExpectPin(set, choice.node->meta.name, "G6");
+}
+
+}  // namespace
+
+std::set<Why> StartStops(const World& world, int index) {
+  const SetState& set = world.sets[index];
+  std::set<Why> stops = set.problems;
+  stops.insert(set.start_problems.begin(), set.start_problems.end());
+  const bool booked =
+      set.missing.empty() && InPhase(world, set, "Pending").empty();
+  if (!booked) {
+    stops.insert(set.order_problems.begin(), set.order_problems.end());
+  }
+  for (const std::string& gate : set.gated->gates) {
+    if (gate != kGate) stops.insert({v1::FOREIGN_GATE, ""});
+  }
+  auto refused = world.snapshot->refused_pins.find(set.gated->meta.uid);
+  if (refused != world.snapshot->refused_pins.end() &&
+      refused->second.resource_version == set.gated->meta.resource_version) {
+    stops.insert({v1::START_REFUSED_BY_API, ""});
+  }
+  if (Terminating(world, set.name_space)) {
+    stops.insert({v1::START_REFUSED_BY_API, ""});
+  }
+  // C8: a pod that asks for less than its set.
+  Ask ask = AskOf(world, index);
+  ask.pod = nullptr;
+  for (const auto& [resource, units] : DemandOn(world, ask, "")) {
+    if (RequestOf(*set.gated, resource) < units) {
+      stops.insert({v1::INVALID_CLAIMS, ""});
+    }
+  }
+  return stops;
+}
+
+void JudgeStarts(Bench& bench) {
+  for (size_t s = 0; s < bench.world.sets.size(); ++s) {
+    const int index = static_cast<int>(s);
+    const SetState& set = bench.world.sets[s];
+    if (set.frozen || set.gated == nullptr || bench.followed.contains(index)) {
+      continue;
+    }
+    bench.floor = bench.last_effect;
+    StartSet(bench, index);
+  }
+}
+
+}  // namespace gpubinder::naive

@@ -1,0 +1,297 @@
+#include <algorithm>
+
+#include "reconciler/naive/bench.h"
+
+namespace gpubinder::naive {
+namespace {
+
+std::vector<int> Both(std::vector<int> a, const std::vector<int>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// C6: nothing but ended pods and migration targets is left elsewhere.
+bool HasMigrated(const World& world, const SetState& set) {
+  if (set.vmi == nullptr || set.vmi->node_name.empty()) return false;
+  if (set.pinned == nullptr || set.pinned_node != set.vmi->node_name) {
+    return false;
+  }
+  for (const auto& [uid, node] : set.vmi->active_pods) {
+    const Pod* pod = PodByUid(world, uid);
+    if (pod == nullptr || Ended(*pod) || pod == set.pinned) continue;
+    if (pod->meta.labels.contains(kMigrationLabel)) continue;
+    return false;
+  }
+  for (const int claim : InPhase(world, set, "Bound")) {
+    if (world.claims[claim].node != set.vmi->node_name) return true;
+  }
+  return false;
+}
+
+bool WithinGoneGrace(const World& world, const std::string& node) {
+  if (FindNode(world, node) != nullptr) return false;
+  auto since = world.snapshot->gone_since.find(node);
+  return since != world.snapshot->gone_since.end() &&
+         world.now - since->second < world.snapshot->config.node_gone_grace;
+}
+
+const std::set<v1::Reason>& NoPlace() {
+  static const std::set<v1::Reason> reasons = {v1::NO_NODE_FITS};
+  return reasons;
+}
+
+void LoseIfItStoodWhole(Bench& bench, const SetState& set,
+                        const std::vector<int>& bound) {
+  const GpuClaimSet* memory = MemoryOf(bench.world, set);
+  if (memory == nullptr || memory->node_name.empty()) return;
+  for (const int claim : bound) bench.ExpectLose(claim, NoPlace(), "S2");
+}
+
+// A launcher that somebody else took the gate off, and that has no node yet:
+// the pod is not touched, but what its claims may do is not said.
+void FollowLoose(Bench& bench, int index, const std::vector<int>& claims) {
+  const SetState& set = bench.world.sets[index];
+  for (const Pod* pod : {set.loose, static_cast<const Pod*>(nullptr)}) {
+    for (const Pod* rules : {pod, static_cast<const Pod*>(nullptr)}) {
+      bench.Look(
+          {.set = index, .claims = claims, .pod = pod, .pod_rules = rules});
+    }
+  }
+  for (const int claim : claims) bench.Follow(claim);
+}
+
+void RepairPinned(Bench& bench, int index, const std::vector<int>& bound,
+                  const std::vector<int>& lost) {
+  const SetState& set = bench.world.sets[index];
+  const Ask ask{.set = index, .claims = Both(bound, lost), .pod = set.pinned};
+  const Node* node = FindNode(bench.world, set.pinned_node);
+  bool fits = false;
+  if (node != nullptr) {
+    fits = LackOfUnits(bench.world, ask, *node).empty();
+    bench.LookFrom(ask, *node);
+    const Keeps keeps = KeepsSet(bench.world, set, ask.claims, node->meta.name);
+    if (fits && keeps != Keeps::kYes) {
+      // Whether the pinned node must also keep the set is not said.
+      for (const int claim : ask.claims) bench.Follow(claim);
+      return;
+    }
+  }
+  if (fits) {
+    for (const int claim : ask.claims) {
+      bench.ExpectBind(claim, set.pinned_node, "S2");
+    }
+  } else if (!WithinGoneGrace(bench.world, set.pinned_node)) {
+    for (const int claim : bound) bench.ExpectLose(claim, NoPlace(), "S2");
+  }
+}
+
+void RepairSet(Bench& bench, int index) {
+  const World& world = bench.world;
+  const SetState& set = world.sets[index];
+  const std::vector<int> bound = InPhase(world, set, "Bound");
+  const std::vector<int> lost = InPhase(world, set, "Lost");
+  const bool split = NodesOf(world, bound).size() > 1;
+  if (bound.empty() || (lost.empty() && !split)) {
+    const bool away = set.pinned != nullptr && !bound.empty() &&
+                      !NodesOf(world, bound).contains(set.pinned_node);
+    // A whole set beside its pinned launcher's node: said of no step.
+    if (away) {
+      for (const int claim : bound) bench.Follow(claim);
+    }
+    return;
+  }
+  if (CannotBePlaced(set)) {
+    for (const int claim : set.members) bench.Follow(claim);
+    return;
+  }
+  if (set.pinned != nullptr) return RepairPinned(bench, index, bound, lost);
+  if (set.gated != nullptr && StartStops(world, index).empty()) return;
+  if (set.loose != nullptr) {
+    return FollowLoose(bench, index, Both(bound, lost));
+  }
+  const Ask ask{.set = index,
+                .claims = Both(bound, lost),
+                .pod = set.gated,
+                .pod_rules = set.gated};
+  const Choice choice = bench.Look(ask);
+  if (choice.node != nullptr) {
+    for (const int claim : ask.claims) {
+      bench.ExpectBind(claim, choice.node->meta.name, "S2");
+    }
+  } else if (!lost.empty()) {
+    LoseIfItStoodWhole(bench, set, bound);
+  }
+}
+
+std::set<v1::Reason> LossReasons(const World& world, const std::string& name) {
+  if (FindNode(world, name) == nullptr) return {v1::NODE_GONE};
+  return {v1::NODE_TAINTED, v1::NODE_MISMATCH, v1::NODE_LOST_CAPACITY,
+          v1::NODE_UNAVAILABLE};
+}
+
+void MoveSet(Bench& bench, int index) {
+  const World& world = bench.world;
+  const SetState& set = world.sets[index];
+  const std::vector<int> bound = InPhase(world, set, "Bound");
+  if (bound.empty() || set.pinned != nullptr || set.gated != nullptr) return;
+  std::map<std::string, Keeps> keeps;
+  bool moves = false, unsure = false, cordon = false;
+  for (const std::string& node : NodesOf(world, bound)) {
+    keeps[node] = KeepsSet(world, set, bound, node);
+    moves = moves || keeps[node] == Keeps::kNo;
+    unsure = unsure || keeps[node] == Keeps::kUnsure;
+    cordon = cordon || keeps[node] == Keeps::kCordonOnly;
+  }
+  if (!moves && !unsure && !cordon) return;
+  // A set whose rejection is being written may be moved by the next pass.
+  if (bench.world.new_rejections.contains(set.key)) unsure = true;
+  if (set.loose != nullptr) return FollowLoose(bench, index, bound);
+  if (CannotBePlaced(set)) unsure = true;
+  const Choice choice = bench.Look({.set = index, .claims = bound});
+  if (unsure) {
+    for (const int claim : bound) bench.Follow(claim);
+    return;
+  }
+  if (choice.node != nullptr) {
+    // A split set is the repair's, unless its node does not keep it.
+    if (keeps.size() > 1 && !moves) return;
+    for (const int claim : bound) {
+      bench.ExpectBind(claim, choice.node->meta.name, "M1");
+    }
+    return;
+  }
+  for (const int claim : bound) {
+    const std::string node = world.claims[claim].node;
+    if (keeps[node] != Keeps::kNo) continue;
+    bench.ExpectLose(claim, LossReasons(world, node), "M2");
+  }
+}
+
+void RebindSet(Bench& bench, int index) {
+  const World& world = bench.world;
+  const SetState& set = world.sets[index];
+  const std::vector<int> lost = InPhase(world, set, "Lost");
+  if (lost.empty() || set.gated != nullptr || bench.touched.contains(index)) {
+    return;
+  }
+  if (!InPhase(world, set, "Bound").empty()) return;
+  if (set.loose != nullptr) return FollowLoose(bench, index, lost);
+  if (CannotBePlaced(set)) return;
+  if (set.pinned != nullptr) {
+    const Node* node = FindNode(world, set.pinned_node);
+    if (set.vmi->meta.deleting || node == nullptr) return;
+    const Ask ask{.set = index, .claims = lost, .pod = set.pinned};
+    const Keeps keeps = KeepsSet(world, set, lost, set.pinned_node);
+    std::vector<Why> lack = LackOfUnits(world, ask, *node);
+    bench.LookFrom(ask, *node);
+    if (keeps == Keeps::kUnsure) {
+      for (const int claim : lost) bench.Follow(claim);
+    } else if (keeps == Keeps::kYes && lack.empty()) {
+      for (const int claim : lost) {
+        bench.ExpectBind(claim, set.pinned_node, "L1");
+      }
+    }
+    return;
+  }
+  const Choice choice = bench.Look({.set = index, .claims = lost});
+  if (choice.node == nullptr) return;
+  for (const int claim : lost) {
+    bench.ExpectBind(claim, choice.node->meta.name, "L1");
+  }
+}
+
+void AdoptSet(Bench& bench, int index, const std::vector<int>& pending) {
+  const World& world = bench.world;
+  const SetState& set = world.sets[index];
+  const Node* node = FindNode(world, set.pinned->node_name);
+  if (node == nullptr) return;
+  const Ask ask{.set = index,
+                .claims = Both(InPhase(world, set, "Bound"), pending),
+                .pod = set.pinned};
+  const std::vector<Why> lack = LackOfUnits(world, ask, *node);
+  bench.LookFrom(ask, *node);
+  if (!lack.empty()) {
+    bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
+    return;
+  }
+  for (const int claim : pending) {
+    bench.ExpectBind(claim, node->meta.name, "L2");
+  }
+}
+
+void OrderSet(Bench& bench, int index) {
+  const World& world = bench.world;
+  const SetState& set = world.sets[index];
+  const std::vector<int> pending = InPhase(world, set, "Pending");
+  if (pending.empty() || set.gated != nullptr || set.loose != nullptr) return;
+  // What an earlier step has placed a part of may wait for the next pass.
+  const bool may_wait = set.names_others || bench.touched.contains(index) ||
+                        bench.world.new_rejections.contains(set.key) ||
+                        bench.OverBudget(index);
+  if (may_wait && !bench.Does(pending[0])) {
+    if (!CannotBePlaced(set)) bench.Look({.set = index, .claims = set.members});
+    return;
+  }
+  if (set.pinned != nullptr &&
+      (set.pinned->node_name.empty() || !set.order_problems.empty())) {
+    // Whether one that is only pinned is adopted is not said, nor whether a
+    // class that takes no orders takes those that run already.
+    const Node* node = FindNode(world, set.pinned_node);
+    if (node != nullptr) {
+      bench.LookFrom({.set = index, .claims = set.members, .pod = set.pinned},
+                     *node);
+    }
+    for (const int claim : pending) bench.Follow(claim);
+    return;
+  }
+  if (!set.problems.empty() || !set.order_problems.empty()) {
+    bench.said[index].details = true;
+    return;
+  }
+  if (set.pinned != nullptr) return AdoptSet(bench, index, pending);
+  const Ask ask{.set = index, .claims = set.members};
+  const Choice choice = bench.Look(ask);
+  if (choice.node == nullptr) {
+    // Lost members keep the reason of their loss, which comes first.
+    if (InPhase(world, set, "Lost").empty()) {
+      bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
+    }
+    return;
+  }
+  for (const int claim : set.members) {
+    bench.ExpectBind(claim, choice.node->meta.name, "O1");
+  }
+}
+
+template <typename Step>
+void ForEachSet(Bench& bench, Step step) {
+  for (size_t s = 0; s < bench.world.sets.size(); ++s) {
+    const int index = static_cast<int>(s);
+    if (bench.world.sets[s].frozen || bench.followed.contains(index)) continue;
+    bench.floor = bench.last_effect;
+    step(bench, index);
+  }
+}
+
+}  // namespace
+
+void JudgeFollow(Bench& bench) {
+  for (size_t s = 0; s < bench.world.sets.size(); ++s) {
+    const SetState& set = bench.world.sets[s];
+    if (set.frozen || !HasMigrated(bench.world, set)) continue;
+    bench.followed.insert(static_cast<int>(s));
+    // Whether to a node that is not there is not said.
+    const bool there = FindNode(bench.world, set.vmi->node_name) != nullptr;
+    for (const int claim : InPhase(bench.world, set, "Bound")) {
+      if (!there && !bench.Does(claim)) continue;
+      bench.ExpectBind(claim, set.vmi->node_name, "C6");
+    }
+  }
+}
+
+void JudgeRepair(Bench& bench) { ForEachSet(bench, RepairSet); }
+void JudgeMoves(Bench& bench) { ForEachSet(bench, MoveSet); }
+void JudgeLost(Bench& bench) { ForEachSet(bench, RebindSet); }
+void JudgeOrders(Bench& bench) { ForEachSet(bench, OrderSet); }
+
+}  // namespace gpubinder::naive

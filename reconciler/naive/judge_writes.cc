@@ -1,0 +1,323 @@
+// Refusals (R), attachments (A), and what every write must obey.
+
+#include <algorithm>
+
+#include "reconciler/naive/bench.h"
+#include "reconciler/naive/text.h"
+
+namespace gpubinder::naive {
+namespace {
+
+RejectedNode EntryOf(const v1::RejectionEntry& entry) {
+  return {
+      .node_name = entry.node_name(),
+      .node_uid = entry.node_uid(),
+      .pod_uid = entry.pod_uid(),
+      .resources = {entry.resources().begin(), entry.resources().end()},
+      .reason = entry.reason(),
+      .fingerprint = entry.fingerprint(),
+      .rejected_at = absl::FromUnixSeconds(entry.rejected_at_unix_seconds()),
+      .until = absl::FromUnixSeconds(entry.until_unix_seconds())};
+}
+
+bool Remembers(const std::vector<RejectedNode>& entries,
+               const std::string& pod_uid) {
+  return std::any_of(
+      entries.begin(), entries.end(),
+      [&](const RejectedNode& entry) { return entry.pod_uid == pod_uid; });
+}
+
+// Whether the set's memory, its members and this pass all hold the entry.
+bool IsRecorded(const World& world, const SetState& set,
+                const std::string& pod_uid) {
+  auto fresh = world.new_rejections.find(set.key);
+  if (fresh != world.new_rejections.end() &&
+      Remembers(fresh->second, pod_uid)) {
+    return true;
+  }
+  const GpuClaimSet* memory = MemoryOf(world, set);
+  return memory != nullptr && Remembers(memory->rejected_nodes, pod_uid);
+}
+
+// R1, but for what only the runner of the pass has seen.
+bool IsRefused(const World& world, const SetState& set, int index) {
+  const Pod* pod = set.pinned;
+  if (pod == nullptr || !pod->node_name.empty() || PinOf(*pod).empty()) {
+    return false;
+  }
+  if (set.vmi->meta.deleting || pod->meta.deleting) return false;
+  if (!pod->nominated_node.empty()) return false;
+  for (const SelectorTerm& term : pod->required->terms) {
+    if (term.empty()) return false;
+  }
+  bool said = false;
+  for (const Condition& condition : pod->conditions) {
+    if (condition.type != "PodScheduled" || condition.status != "False" ||
+        condition.reason != "Unschedulable") {
+      continue;
+    }
+    const std::string first =
+        condition.message.substr(0, condition.message.find(". "));
+    said = first.find("Insufficient ") != std::string::npos ||
+           first.find("Too many pods") != std::string::npos;
+  }
+  auto since = world.snapshot->refused_since.find(pod->meta.uid);
+  if (!said || since == world.snapshot->refused_since.end() ||
+      world.now - since->second < world.snapshot->config.refusal_grace) {
+    return false;
+  }
+  const Node* node = FindNode(world, set.pinned_node);
+  if (node == nullptr) return false;
+  const Ask ask{.set = index, .claims = set.members, .rejections = false};
+  for (const Why& why : Obstacles(world, ask, *node)) {
+    if (why.reason != v1::INSUFFICIENT_UNITS &&
+        why.reason != v1::VOLUME_NOT_REACHABLE) {
+      return false;
+    }
+  }
+  return true;
+}
+
+const char* CallFor(const SetState& set) {
+  if (set.vm == nullptr) {
+    for (const OwnerReference& owner : set.vmi->meta.owners) {
+      if (owner.controller && owner.kind != "VirtualMachine") {
+        return "DeletePod";
+      }
+    }
+    return "";
+  }
+  const std::string& strategy = set.vm->run_strategy;
+  if (strategy == "Always" || strategy == "RerunOnFailure") return "DeletePod";
+  if (strategy == "Once") return "DeleteVMI";
+  if (strategy == "Manual") return "RestartVM";
+  return "";
+}
+
+std::string CallOf(const v1::Effect& effect) {
+  if (effect.has_delete_pod()) return "DeletePod";
+  if (effect.has_delete_vmi()) return "DeleteVMI";
+  if (effect.has_restart_vm()) return "RestartVM";
+  return "";
+}
+
+void JudgeRefusal(Bench& bench, int index) {
+  const SetState& set = bench.world.sets[index];
+  if (set.frozen || set.members.empty()) return;
+  // What is remembered needs the set's memory, which is made first.
+  if (MemoryOf(bench.world, set) == nullptr) return;
+  if (!IsRefused(bench.world, set, index)) return;
+  const std::string& uid = set.pinned->meta.uid;
+  if (!IsRecorded(bench.world, set, uid)) {
+    return bench.Fault(
+        set.key, "R1 records a rejection of " + uid + ", the pass does not");
+  }
+  const std::string wanted = CallFor(set);
+  std::string call;
+  for (const v1::Effect& effect : bench.result->effects) {
+    if (effect.set_key() == set.key && !CallOf(effect).empty()) {
+      call = CallOf(effect);
+    }
+  }
+  if (wanted == "RestartVM") return;  // it may have been asked for before
+  if (call != wanted) {
+    bench.Fault(set.key, "R4 calls '" + wanted + "', the pass '" + call + "'");
+  }
+}
+
+// An Attachment that rules A1 and A2 want: of a VMI, to nobody, or unchanged.
+struct Hold {
+  bool change = false;
+  std::string uid;  // empty: released
+  bool unsure = false;
+};
+Hold HoldOf(const World& world, int index) {
+  const GpuClaim& claim = *world.claims[index].claim;
+  auto taken = world.attached.find(index);
+  const bool named = taken != world.attached.end();
+  if (claim.meta.deleting) return {};
+  if (!claim.attached_to.has_value()) {
+    if (!named) return {};
+    return {.change = true,
+            .uid = taken->second->meta.uid,
+            .unsure = taken->second->meta.deleting.has_value()};
+  }
+  const Attachment& held = *claim.attached_to;
+  const VirtualMachineInstance* holder = HolderOf(world, claim);
+  if (holder != nullptr) {
+    return {.change = held.uid.empty(), .uid = holder->meta.uid};
+  }
+  if (named) {
+    return {.change = true,
+            .uid = taken->second->meta.uid,
+            .unsure = taken->second->meta.name != held.name};
+  }
+  if (!held.uid.empty()) return {.change = true};
+  if (VmiByName(world, claim.meta.name_space, held.name) != nullptr) {
+    return {.change = true};
+  }
+  auto seen = world.snapshot->attached_since.find(claim.meta.uid);
+  if (seen == world.snapshot->attached_since.end()) return {.unsure = true};
+  const absl::Time since = std::max(held.since, seen->second);
+  return {.change =
+              world.now - since >= world.snapshot->config.attachment_grace};
+}
+
+void JudgeHold(Bench& bench, int index) {
+  const World& world = bench.world;
+  const ClaimState& state = world.claims[index];
+  if (state.claim == &world.not_yet) return;
+  const std::string& uid = state.claim->meta.uid;
+  const std::string key = state.set < 0 ? "no set" : world.sets[state.set].key;
+  bool attached = false, released = false;
+  std::string to;
+  for (const v1::Effect& effect : bench.result->effects) {
+    if (effect.target().uid() != uid) continue;
+    if (effect.has_attach_claim()) to = effect.attach_claim().uid();
+    attached = attached || effect.has_attach_claim();
+    released = released || effect.has_release_claim();
+  }
+  if (state.set >= 0 && world.sets[state.set].frozen) {
+    if (attached || released) bench.Fault(key, "is frozen and was attached");
+    return;
+  }
+  if (state.set < 0 || !world.snapshot->Serves(Kind::kVirtualMachineInstance)) {
+    return;
+  }
+  const Hold hold = HoldOf(world, index);
+  if (hold.unsure) return;
+  const bool attach = hold.change && !hold.uid.empty();
+  const bool release = hold.change && hold.uid.empty();
+  if (attach != attached || release != released || (attach && to != hold.uid)) {
+    bench.Fault(key, "A wants " + state.claim->meta.name + " to be " +
+                         (attach    ? "attached to " + hold.uid
+                          : release ? "released"
+                                    : "left with its holder") +
+                         ", the pass " +
+                         (attached   ? "attaches it to " + to
+                          : released ? "releases it"
+                                     : "does nothing"));
+  }
+}
+
+const ObjectMeta* TargetMeta(const Snapshot& snapshot,
+                             const v1::Target& target) {
+  const std::optional<Kind> kind = KindByName(target.kind());
+  const ObjectMeta* meta = nullptr;
+  auto look = [&](const auto& table, Kind of) {
+    if (kind != of) return;
+    const auto* found = table.Find(target.namespace_(), target.name());
+    if (found != nullptr) meta = &found->meta;
+  };
+  look(snapshot.classes(), Kind::kGpuClass);
+  look(snapshot.claims(), Kind::kGpuClaim);
+  look(snapshot.claim_sets(), Kind::kGpuClaimSet);
+  look(snapshot.vms(), Kind::kVirtualMachine);
+  look(snapshot.vmis(), Kind::kVirtualMachineInstance);
+  look(snapshot.pods(), Kind::kPod);
+  return meta;
+}
+
+// P5, P8: only pods that their VMI lists, and no migration target.
+void JudgePodWrite(Bench& bench, const v1::Effect& effect) {
+  const World& world = bench.world;
+  const std::string& uid = effect.target().uid();
+  const Pod* pod = PodByUid(world, uid);
+  for (const SetState& set : world.sets) {
+    if (pod == nullptr || set.vmi == nullptr) continue;
+    if (!set.vmi->active_pods.contains(uid)) continue;
+    if (effect.has_pin_pod() && set.gated != pod) {
+      bench.Fault(set.key, "pins a pod that is not its gated launcher");
+    }
+    if (effect.has_delete_pod() && set.pinned != pod) {
+      bench.Fault(set.key, "deletes a pod that is not its pinned launcher");
+    }
+    if (effect.has_delete_pod() && !IsRecorded(world, set, uid)) {
+      bench.Fault(set.key, "deletes a pod without a rejection of it");
+    }
+    return;
+  }
+  bench.Fault(uid, "is written, and no live VMI lists it");
+}
+
+void JudgeOrderInSet(Bench& bench) {
+  std::map<std::string, std::string> called;
+  std::map<std::string, int> pinned;
+  bool others = false;
+  for (const v1::Effect& effect : bench.result->effects) {
+    const std::string& key = effect.set_key();
+    if (effect.has_add_finalizer() && effect.target().kind() == "GPUClass" &&
+        others) {
+      bench.Fault(effect.target().name(), "its finalizer is not the first");
+    }
+    others = others || !effect.has_add_finalizer();
+    if (effect.has_bind_claim() && pinned.contains(key)) {
+      bench.Fault(key, "binds after it has pinned");
+    }
+    if (effect.has_pin_pod()) pinned[key] = 1;
+    if (effect.has_record_rejection() && called.contains(key)) {
+      bench.Fault(key, "records a rejection after " + called[key]);
+    }
+    if (!CallOf(effect).empty()) called[key] = CallOf(effect);
+  }
+}
+
+}  // namespace
+
+void JudgeRefusals(Bench& bench) {
+  for (const v1::Effect& effect : bench.result->effects) {
+    if (!effect.has_record_rejection()) continue;
+    std::vector<RejectedNode>& list =
+        bench.world.new_rejections[effect.set_key()];
+    for (const auto& entry : effect.record_rejection().list()) {
+      list.push_back(EntryOf(entry));
+    }
+  }
+  for (size_t s = 0; s < bench.world.sets.size(); ++s) {
+    JudgeRefusal(bench, static_cast<int>(s));
+  }
+}
+
+void JudgeAttachments(Bench& bench) {
+  for (size_t c = 0; c < bench.world.claims.size(); ++c) {
+    JudgeHold(bench, static_cast<int>(c));
+  }
+}
+
+void JudgeWrites(Bench& bench) {
+  const Snapshot& snapshot = *bench.world.snapshot;
+  JudgeOrderInSet(bench);
+  for (const v1::Effect& effect : bench.result->effects) {
+    const v1::Target& target = effect.target();
+    const ObjectMeta* meta = TargetMeta(snapshot, target);
+    if (meta != nullptr && meta->deleting.has_value() &&
+        !effect.has_remove_finalizer() && !effect.has_emit_warning() &&
+        !effect.has_write_usage_record() && !effect.has_delete_usage_record()) {
+      bench.Fault(target.name(), "is being deleted and gets a write");
+    }
+    if (effect.has_pin_pod() || effect.has_delete_pod()) {
+      JudgePodWrite(bench, effect);
+    }
+  }
+  for (const SetState& set : bench.world.sets) {
+    if (!set.frozen) continue;
+    for (const v1::Effect& effect : bench.result->effects) {
+      if (effect.set_key() == set.key) {
+        bench.Fault(set.key, "is frozen and gets a write");
+      }
+    }
+  }
+  for (const auto& [key, names] : bench.made) {
+    for (const std::string& name : names) {
+      bool wanted = false;
+      for (const SetState& set : bench.world.sets) {
+        for (const Wanted& one : set.missing) {
+          wanted = wanted || (set.key == key && one.name == name);
+        }
+      }
+      if (!wanted) bench.Fault(key, "makes " + name + ", which is not named");
+    }
+  }
+}
+
+}  // namespace gpubinder::naive

@@ -1,0 +1,169 @@
+// The naive model: a second, slow and short implementation of the rules of
+// the binder pass, written from the specification alone. Its one reader is
+// judge.h. It shares the plain structs of objects with reconciler/model and
+// nothing else: every question is answered by a loop over all objects.
+//
+// A World is the cluster of one snapshot in plain vectors, with what the pass
+// under judgement has decided so far. Pointers in it point into itself or the
+// snapshot, which must outlive it.
+
+#ifndef RECONCILER_NAIVE_NAIVE_H_
+#define RECONCILER_NAIVE_NAIVE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "reconciler/model/snapshot.h"
+
+namespace gpubinder::naive {
+
+// Why not: the reason, what it is about, and its numbers.
+struct Why {
+  v1::Reason reason = v1::REASON_UNSPECIFIED;
+  std::string about;
+  int64_t wanted = 0, free = 0, allocatable = 0, booked = 0, raw = 0;
+  std::string Text() const;
+  bool operator<(const Why& other) const { return Text() < other.Text(); }
+};
+
+struct ClaimState {
+  const GpuClaim* claim = nullptr;
+  std::string phase, node;  // as decided so far
+  std::string resource;     // what its units are booked as
+  int64_t units = 0;
+  // Nodes where its units count in this pass: where it was seen, where a
+  // write without answer may have put it, where the pass has put it.
+  std::set<std::string> counts_on;
+  int set = -1;
+};
+
+struct Wanted {
+  std::string name, class_name;  // a template claim that does not exist
+  int64_t units = 1;
+};
+
+struct SetState {
+  std::string key, name_space, name;
+  bool of_vm = false;
+  const VirtualMachine* vm = nullptr;
+  const VirtualMachineInstance* vmi = nullptr;  // a live one
+  const Pod *gated = nullptr, *pinned = nullptr, *loose = nullptr;
+  std::string pinned_node;
+  std::vector<int> members, leaving;  // claims
+  std::vector<Wanted> missing;
+  std::set<Why> problems;        // stop starts and orders
+  std::set<Why> start_problems;  // stop starts alone
+  std::set<Why> order_problems;  // stop orders and new template claims
+  absl::Time age = absl::InfiniteFuture();
+  // A stopped VM names claims that are no members: whether that stops the
+  // order of the others is not said.
+  bool names_others = false;
+  bool frozen = false;
+};
+
+struct World {
+  const Snapshot* snapshot = nullptr;
+  absl::Time now;
+  std::vector<const Node*> nodes;
+  std::vector<const GpuClass*> classes;
+  std::vector<const GpuClaimSet*> memories;
+  std::vector<const VirtualMachine*> vms;
+  std::vector<const VirtualMachineInstance*> vmis;
+  std::vector<const Pod*> pods;
+  std::vector<const Namespace*> namespaces;
+  std::vector<ClaimState> claims;
+  std::vector<SetState> sets;  // oldest first
+  // Rejections that the pass itself writes, by set key.
+  std::map<std::string, std::vector<RejectedNode>> new_rejections;
+  // Who holds a claim that nobody held before, by claim; of attachments that
+  // the pass is to make.
+  std::map<int, const VirtualMachineInstance*> attached;
+  // Stands for a template claim that this pass makes.
+  GpuClaim not_yet;
+};
+
+// world.cc
+World WorldOf(const Snapshot& snapshot, absl::Time now);
+const Node* FindNode(const World& world, const std::string& name);
+const GpuClass* FindClass(const World& world, const std::string& name);
+const VirtualMachineInstance* VmiByUid(const World& world,
+                                       const std::string& uid);
+const VirtualMachineInstance* VmiByName(const World& world,
+                                        const std::string& name_space,
+                                        const std::string& name);
+const VirtualMachine* VmByName(const World& world,
+                               const std::string& name_space,
+                               const std::string& name);
+const Pod* PodByUid(const World& world, const std::string& uid);
+bool Ended(const VirtualMachineInstance& vmi);
+bool Ended(const Pod& pod);
+bool IsCordoned(const Node& node);
+std::string ReadyStatus(const Node& node);
+
+// sets.cc: S1, the launcher (C5, G1), what is wrong with a set.
+void FindSets(World& world);
+// The node that our pin names, or nothing.
+std::string PinOf(const Pod& pod);
+// The uid of the VMI that a template claim was made for, or nothing.
+std::string MadeFor(const GpuClaim& claim);
+// The VMI that holds the claim by attachment, a live one.
+const VirtualMachineInstance* HolderOf(const World& world,
+                                       const GpuClaim& claim);
+bool ClaimIsMalformed(const GpuClaim& claim);
+
+// capacity.cc: C1 to C5.
+struct Units {
+  bool malformed = false;
+  int64_t allocatable = 0;
+};
+Units AllocatableOf(const Node& node, const std::string& resource);
+// `set` is left out of the sum; -1 for all. Its members that are being
+// deleted are not.
+int64_t Booked(const World& world, const std::string& node,
+               const std::string& resource, int set);
+int64_t Raw(const World& world, const std::string& node,
+            const std::string& resource, int set);
+// The effective request of the pod.
+int64_t RequestOf(const Pod& pod, const std::string& resource);
+
+// eligibility.cc: N1 to N5 and C8.
+struct Ask {
+  int set = -1;
+  std::vector<int> claims;         // those to be placed together
+  bool templates = false;          // and the missing ones
+  const Pod* pod = nullptr;        // whose units count (C8)
+  const Pod* pod_rules = nullptr;  // whose selectors count (N3)
+  bool rejections = true;
+};
+// By resource, what the set or its pod needs on that node.
+std::map<std::string, int64_t> DemandOn(const World& world, const Ask& ask,
+                                        const std::string& node);
+std::vector<Why> Obstacles(const World& world, const Ask& ask,
+                           const Node& node);
+// Only those of C8.
+std::vector<Why> LackOfUnits(const World& world, const Ask& ask,
+                             const Node& node);
+std::set<std::string> ClassesOf(const World& world, const Ask& ask);
+
+// choice.cc: G4, N6.
+struct Choice {
+  const Node* node = nullptr;
+  std::map<std::string, std::vector<Why>> nodes;  // every node, by name
+};
+Choice Choose(const World& world, const Ask& ask);
+// Free units of the set's resources after it was placed there, summed.
+int64_t FreeAfter(const World& world, const Ask& ask, const Node& node);
+// Whether the node keeps the claims, and if not why. kNodeUnsure: a grace
+// decides that this model does not know.
+enum class Keeps { kYes, kNo, kCordonOnly, kUnsure };
+Keeps KeepsSet(const World& world, const SetState& set,
+               const std::vector<int>& claims, const std::string& node);
+
+}  // namespace gpubinder::naive
+
+#endif  // RECONCILER_NAIVE_NAIVE_H_
