@@ -21,12 +21,10 @@ const absl::Time kNow = absl::FromUnixSeconds(1767225600);
 class JudgeTest : public testing::Test {
  protected:
   JudgeTest() {
-    for (int i = 0; i < kKinds; ++i) {
-      v1::Record served;
-      served.mutable_kind_served()->set_kind(
-          std::string(KindName(static_cast<Kind>(i))));
-      served.mutable_kind_served()->set_served(true);
-      Fold(served, std::nullopt, snapshot_);
+    for (const absl::string_view kind : kKindNames) {
+      v1::Record began;
+      began.mutable_list_began()->set_kind(std::string(kind));
+      Fold(began, std::nullopt, snapshot_);
     }
     AddNode("a", "4");
     AddNode("b", "2");
@@ -44,6 +42,12 @@ class JudgeTest : public testing::Test {
       Add(GpuClaim{.meta = Meta("t", name, {kClaimFinalizer}),
                    .class_name = "h100"});
     }
+    for (const absl::string_view kind : kKindNames) {
+      v1::Record ended;
+      ended.mutable_list_ended()->set_kind(std::string(kind));
+      Fold(ended, std::nullopt, snapshot_);
+    }
+    type_ = v1::ObjectEvent::MODIFIED;
     result_ = RunPass(snapshot_, kNow);
   }
 
@@ -68,7 +72,7 @@ class JudgeTest : public testing::Test {
     v1::Record record;
     record.set_time_unix_nanos(absl::ToUnixNanos(kNow));
     v1::ObjectEvent& event = *record.mutable_object();
-    event.set_type(v1::ObjectEvent::ADDED);
+    event.set_type(type_);
     event.set_kind(std::string(KindName(KindOf(object))));
     event.set_namespace_(meta.name_space);
     event.set_name(meta.name);
@@ -107,6 +111,7 @@ class JudgeTest : public testing::Test {
                   << "\nthe faults: " << absl::StrJoin(faults, "\n");
   }
 
+  v1::ObjectEvent::Type type_ = v1::ObjectEvent::LISTED;
   Snapshot snapshot_;
   PassResult result_;
 };
