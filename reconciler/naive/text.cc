@@ -146,63 +146,76 @@ bool TermHolds(const SelectorTerm& term, const StringMap& labels,
   return true;
 }
 
-std::string Sha256Hex(std::string text) {
-  std::array<uint32_t, 64> k;
-  std::array<uint32_t, 8> h;
-  // The constants are the fractions of roots of primes: integer roots of the
-  // prime shifted by 64 (square) and 96 (cube) bits give their 32 bits.
-  int found = 0;
+// The first 32 bits of the fraction of the square or cube root of `prime`.
+uint32_t RootBits(uint32_t prime, int power) {
+  using Wide = unsigned __int128;
+  Wide root = 0;
+  for (int bit = 35; bit >= 0; --bit) {
+    const Wide next = root | static_cast<Wide>(1) << bit;
+    const Wide grown = power == 2 ? next * next : next * next * next;
+    if (grown <= static_cast<Wide>(prime) << (32 * power)) root = next;
+  }
+  return static_cast<uint32_t>(root);
+}
+
+// The constants of SHA-256, of the first 64 primes.
+struct Constants {
+  std::array<uint32_t, 64> cube;
+  std::array<uint32_t, 8> square;
+};
+Constants MakeConstants() {
+  Constants made{};
+  size_t found = 0;
   for (uint32_t p = 2; found < 64; ++p) {
     bool prime = true;
     for (uint32_t d = 2; d * d <= p; ++d) prime = prime && p % d != 0;
     if (!prime) continue;
-    auto bits = [&](int power) {
-      unsigned __int128 root = 0;
-      for (int bit = 35; bit >= 0; --bit) {
-        const unsigned __int128 next =
-            root | (static_cast<unsigned __int128>(1) << bit);
-        const unsigned __int128 grown =
-            power == 2 ? next * next : next * next * next;
-        if (grown <= static_cast<unsigned __int128>(p) << (32 * power)) {
-          root = next;
-        }
-      }
-      return static_cast<uint32_t>(root);
-    };
-    k[found] = bits(3);
-    if (found < 8) h[found] = bits(2);
+    made.cube[found] = RootBits(p, 3);
+    if (found < 8) made.square[found] = RootBits(p, 2);
     ++found;
   }
+  return made;
+}
+
+uint32_t Turn(uint32_t x, int n) { return x >> n | x << (32 - n); }
+
+void Mix(const std::array<uint32_t, 64>& k, const std::string& text, size_t at,
+         std::array<uint32_t, 8>& h) {
+  std::array<uint32_t, 64> w{};
+  for (size_t i = 0; i < 64; ++i) {
+    w[i / 4] = w[i / 4] << 8 | static_cast<uint8_t>(text[at + i]);
+  }
+  for (size_t i = 16; i < 64; ++i) {
+    const uint32_t a = w[i - 15], b = w[i - 2];
+    w[i] = w[i - 16] + (Turn(a, 7) ^ Turn(a, 18) ^ a >> 3) + w[i - 7] +
+           (Turn(b, 17) ^ Turn(b, 19) ^ b >> 10);
+  }
+  std::array<uint32_t, 8> v = h;
+  for (size_t i = 0; i < 64; ++i) {
+    const uint32_t s1 = Turn(v[4], 6) ^ Turn(v[4], 11) ^ Turn(v[4], 25);
+    const uint32_t t1 =
+        v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
+    const uint32_t s0 = Turn(v[0], 2) ^ Turn(v[0], 13) ^ Turn(v[0], 22);
+    const uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
+    v = {t1 + t2, v[0], v[1], v[2], v[3] + t1, v[4], v[5], v[6]};
+  }
+  for (size_t i = 0; i < 8; ++i) h[i] += v[i];
+}
+
+std::string Sha256Hex(std::string text) {
+  static const Constants constants = MakeConstants();
+  std::array<uint32_t, 8> h = constants.square;
   const uint64_t length = text.size() * 8;
   text.push_back(static_cast<char>(0x80));
   while (text.size() % 64 != 56) text.push_back('\0');
   for (int i = 7; i >= 0; --i) {
     text.push_back(static_cast<char>(length >> (8 * i)));
   }
-  auto turn = [](uint32_t x, int n) { return x >> n | x << (32 - n); };
   for (size_t at = 0; at < text.size(); at += 64) {
-    std::array<uint32_t, 64> w{};
-    for (int i = 0; i < 64; ++i) {
-      w[i / 4] = w[i / 4] << 8 | static_cast<uint8_t>(text[at + i]);
-    }
-    for (int i = 16; i < 64; ++i) {
-      const uint32_t a = w[i - 15], b = w[i - 2];
-      w[i] = w[i - 16] + (turn(a, 7) ^ turn(a, 18) ^ a >> 3) + w[i - 7] +
-             (turn(b, 17) ^ turn(b, 19) ^ b >> 10);
-    }
-    std::array<uint32_t, 8> v = h;
-    for (int i = 0; i < 64; ++i) {
-      const uint32_t s1 = turn(v[4], 6) ^ turn(v[4], 11) ^ turn(v[4], 25);
-      const uint32_t t1 =
-          v[7] + s1 + ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
-      const uint32_t s0 = turn(v[0], 2) ^ turn(v[0], 13) ^ turn(v[0], 22);
-      const uint32_t t2 = s0 + ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-      v = {t1 + t2, v[0], v[1], v[2], v[3] + t1, v[4], v[5], v[6]};
-    }
-    for (int i = 0; i < 8; ++i) h[i] += v[i];
+    Mix(constants.cube, text, at, h);
   }
   char hex[65];
-  for (int i = 0; i < 8; ++i) std::snprintf(hex + 8 * i, 9, "%08x", h[i]);
+  for (size_t i = 0; i < 8; ++i) std::snprintf(hex + 8 * i, 9, "%08x", h[i]);
   return hex;
 }
 
