@@ -268,16 +268,6 @@ void BeforeErase<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot) {
   ForgetWrites(snapshot.claims()[row].meta.uid, snapshot);
 }
 
-template <>
-void BeforeErase<GpuClaimSet>(Row row, absl::Time, Snapshot& snapshot) {
-  ForgetWrites(snapshot.claim_sets()[row].meta.uid, snapshot);
-}
-
-template <>
-void BeforeErase<GpuClass>(Row row, absl::Time, Snapshot& snapshot) {
-  ForgetWrites(snapshot.classes()[row].meta.uid, snapshot);
-}
-
 // The names a pass asks the books for.
 template <>
 void AfterStore<GpuClass>(Row row, absl::Time at, Snapshot& snapshot) {
@@ -289,13 +279,27 @@ void AfterStore<GpuClass>(Row row, absl::Time at, Snapshot& snapshot) {
 
 template <>
 void BeforeErase<GpuClass>(Row row, absl::Time at, Snapshot& snapshot) {
+  ForgetWrites(snapshot.classes()[row].meta.uid, snapshot);
   RecountClass(snapshot.names.Intern(snapshot.classes()[row].meta.name), "", at,
                snapshot);
 }
 
 template <>
-void AfterStore<GpuClaimSet>(Row row, absl::Time, Snapshot& snapshot) {
-  NoteEpoch(snapshot.claim_sets()[row].decision, snapshot);
+void AfterStore<GpuClaimSet>(Row row, absl::Time at, Snapshot& snapshot) {
+  const GpuClaimSet& set = snapshot.claim_sets()[row];
+  NoteEpoch(set.decision, snapshot);
+  if (set.ended_vmi.empty()) return;
+  Ending& ending = snapshot.endings[set.meta.uid];
+  if (ending.vmi_uid == set.ended_vmi) return;
+  const bool listed =
+      snapshot.kinds[static_cast<size_t>(Kind::kGpuClaimSet)].listed;
+  ending = {.vmi_uid = set.ended_vmi, .at = listed ? at : absl::InfinitePast()};
+}
+
+template <>
+void BeforeErase<GpuClaimSet>(Row row, absl::Time, Snapshot& snapshot) {
+  snapshot.endings.erase(snapshot.claim_sets()[row].meta.uid);
+  ForgetWrites(snapshot.claim_sets()[row].meta.uid, snapshot);
 }
 
 template <>
