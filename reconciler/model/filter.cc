@@ -139,6 +139,14 @@ bool IsKubeVirtReady(const Node& node, const Snapshot& snapshot) {
   return label != node.meta.labels.end() && label->second == "true";
 }
 
+bool MatchesPod(const Node& node, const Demand& demand) {
+  Node ready = node;
+  ready.meta.labels[kKubeVirtSchedulable] = "true";
+  std::vector<v1::ReasonDetail> reasons;
+  JudgePod(ready, demand, reasons);
+  return reasons.empty();
+}
+
 void JudgeClass(const Node& node, const GpuClass& found,
                 std::vector<v1::ReasonDetail>& reasons) {
   for (const Taint* taint : AllUntolerated(node.taints, found.tolerations,

@@ -28,6 +28,10 @@ bool HasRoom(NameId node, const Demand& demand, const Books& books);
 void JudgeClass(const Node& node, const GpuClass& found,
                 std::vector<v1::ReasonDetail>& reasons);
 
+// Whether the node has what the set's pod asks for (N3), KubeVirt's label of
+// readiness aside.
+bool MatchesPod(const Node& node, const Demand& demand);
+
 // Ready True, whatever taint lingers beside it (N8).
 bool IsReady(const Node& node);
 // By spec.unschedulable or the taint.

@@ -160,7 +160,31 @@ Change FoldKindServed(const v1::KindServed& served, Snapshot& snapshot) {
   return Change::kMatters;
 }
 
-Change FoldDecision(const v1::Record& record, Snapshot& snapshot) {
+// The list is whole: a node that is not on it keeps what it has again.
+void FoldUnkeptNodes(const v1::Decision& decision, absl::Time at,
+                     Snapshot& snapshot) {
+  absl::btree_map<std::string, UnkeptNode> nodes;
+  for (const std::string& name : decision.unkept_nodes()) {
+    auto known = snapshot.unkept_nodes.find(name);
+    nodes[name] = {.since = known == snapshot.unkept_nodes.end()
+                                ? at
+                                : known->second.since,
+                   .held = decision.mass_loss()};
+  }
+  snapshot.unkept_nodes = std::move(nodes);
+}
+
+void FoldEnding(const v1::Effect& effect, absl::Time at, Snapshot& snapshot) {
+  if (!effect.has_write_claim_set() ||
+      !effect.write_claim_set().has_ended_vmi()) {
+    return;
+  }
+  snapshot.endings[effect.target().uid()] = {
+      .vmi_uid = effect.write_claim_set().ended_vmi(), .at = at};
+}
+
+Change FoldDecision(const v1::Record& record, absl::Time at,
+                    Snapshot& snapshot) {
   const v1::Decision& decision = record.decision();
   for (const v1::Explanation& explanation : decision.explanations()) {
     snapshot.explanations[explanation.key()] = explanation;
@@ -169,11 +193,13 @@ Change FoldDecision(const v1::Record& record, Snapshot& snapshot) {
     snapshot.explanations.erase(gone);
     snapshot.write_rates.erase(gone);
   }
+  FoldUnkeptNodes(decision, at, snapshot);
   // A shadow pass sends nothing, so nothing of it is assumed.
   if (record.role() != v1::LEADER) return Change::kNone;
   for (int i = 0; i < decision.effects_size(); ++i) {
     snapshot.in_flight[{record.sequence(), static_cast<uint32_t>(i)}] =
         decision.effects(i);
+    FoldEnding(decision.effects(i), at, snapshot);
   }
   return Change::kNone;
 }
@@ -248,7 +274,7 @@ Change FoldPayload(const v1::Record& record, std::optional<Object> object,
     case v1::Record::kLeadership:
       return FoldLeadership(record, snapshot);
     case v1::Record::kDecision:
-      return FoldDecision(record, snapshot);
+      return FoldDecision(record, at, snapshot);
     case v1::Record::kOutcome:
       return FoldOutcome(record, std::move(object), at, snapshot);
     case v1::Record::kPassBegan:

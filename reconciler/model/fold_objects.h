@@ -21,6 +21,8 @@ void AfterStore<GpuClass>(Row row, absl::Time at, Snapshot& snapshot);
 template <>
 void AfterStore<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot);
 template <>
+void AfterStore<GpuClaimSet>(Row row, absl::Time at, Snapshot& snapshot);
+template <>
 void AfterStore<VirtualMachineInstance>(Row row, absl::Time at,
                                         Snapshot& snapshot);
 template <>

@@ -12,37 +12,16 @@
 #include "reconciler/model/reason.h"
 #include "reconciler/model/selector.h"
 #include "reconciler/model/taint.h"
+#include "reconciler/model/writable_text.h"
 
 namespace gpubinder {
 namespace {
-
-constexpr size_t kMostBytes = 1024;
 
 // A claim as the effects leave it.
 struct After {
   const GpuClaim* claim = nullptr;
   std::string phase, node;
 };
-
-bool IsUtf8(const std::string& text) {
-  size_t follow = 0;
-  for (const char c : text) {
-    const unsigned byte = static_cast<unsigned char>(c);
-    if (follow > 0) {
-      if ((byte & 0xc0) != 0x80) return false;
-      --follow;
-    } else if (byte >= 0xf0) {
-      follow = 3;
-    } else if (byte >= 0xe0) {
-      follow = 2;
-    } else if (byte >= 0xc0) {
-      follow = 1;
-    } else if (byte >= 0x80) {
-      return false;
-    }
-  }
-  return follow == 0;
-}
 
 class Checker {
  public:
@@ -108,7 +87,7 @@ class Checker {
   void CheckTexts(const v1::Effect& effect) {
     auto check = [&](v1::Reason reason, const std::string& message) {
       if (ReasonName(reason).empty()) Say("E6", effect, "no reason");
-      if (message.size() > kMostBytes || !IsUtf8(message)) {
+      if (!IsWritableText(message)) {
         Say("E6", effect, "the message is too long or no UTF-8");
       }
     };
@@ -179,6 +158,12 @@ class Checker {
         Say("P6", effect, "deletes a pod that waits at a gate");
       }
     }
+    const v1::Reason reason = effect.has_delete_vmi()
+                                  ? effect.delete_vmi().reason()
+                                  : effect.restart_vm().reason();
+    if (!effect.has_delete_pod() && reason != v1::REJECTED_BY_NODE) {
+      return CheckEnding(effect);
+    }
     for (const SetView& view : result_.sets) {
       if (view.set.key() != effect.set_key()) continue;
       for (const Row row : view.set.members) {
@@ -189,6 +174,25 @@ class Checker {
         }
       }
     }
+  }
+
+  // P7: ended only with a pinned pod, after its uid was written to the set's
+  // memory, and never in a mass loss.
+  void CheckEnding(const v1::Effect& effect) {
+    const std::string& uid = effect.has_restart_vm()
+                                 ? effect.restart_vm().vmi_uid()
+                                 : effect.target().uid();
+    bool pinned = false, written = ended_.contains(uid);
+    for (const SetView& view : result_.sets) {
+      if (view.set.key() != effect.set_key()) continue;
+      pinned = view.set.launcher.state == LauncherState::kPinned;
+      const GpuClaimSet* memory =
+          snapshot_.claim_sets().Find(view.set.name_space, view.set.name);
+      written = written || (memory != nullptr && memory->ended_vmi == uid);
+    }
+    if (!pinned) Say("P7", effect, "ends a VMI without a pinned pod");
+    if (!written) Say("P7", effect, "ended before that is written");
+    if (result_.mass_loss) Say("P7", effect, "ended in a mass loss");
   }
 
   // C4, plainly: who is placed anew goes to a node that is there, Ready, not
@@ -264,6 +268,8 @@ class Checker {
       claims_[uid].node.clear();
     } else if (effect.has_record_rejection()) {
       rejected_.insert(uid);
+    } else if (effect.write_claim_set().has_ended_vmi()) {
+      ended_.insert(effect.write_claim_set().ended_vmi());
     }
   }
 
@@ -376,6 +382,7 @@ class Checker {
   std::map<std::string, std::string> bound_to_;   // set to node
   std::map<std::pair<std::string, std::string>, bool> follows_;
   std::set<std::string> rejected_;  // claim uids, by this pass
+  std::set<std::string> ended_;     // VMI uids, by this pass
   std::vector<std::string> broken_;
 };
 

@@ -78,4 +78,23 @@ std::optional<v1::Reason> WhyNotKept(const ClaimSet& set, NameId node_name,
   return std::nullopt;
 }
 
+std::optional<v1::Reason> WhyUnkept(const ClaimSet& set, NameId node_name,
+                                    Plan& plan) {
+  const Snapshot& snapshot = plan.snapshot();
+  const std::string& name = snapshot.names.Text(node_name);
+  const Node* node = snapshot.nodes().Find("", name);
+  const bool waits = node != nullptr && set.problems.empty() &&
+                     set.launcher.state == LauncherState::kPinned &&
+                     set.launcher.node == name &&
+                     snapshot.pods()[*set.launcher.pod].node_name.empty();
+  if (waits && node->meta.deleting.has_value()) return v1::NODE_GONE;
+  const std::optional<v1::Reason> why = WhyNotKept(set, node_name, plan);
+  if (why.has_value() || !waits) return why;
+  Demand demand = MakeDemand(set, snapshot, plan.books(), plan.now());
+  // That a scheduling class is not there says nothing of the node.
+  demand.missing_scheduling_class.clear();
+  if (!MatchesPod(*node, demand)) return v1::NODE_MISMATCH;
+  return std::nullopt;
+}
+
 }  // namespace gpubinder

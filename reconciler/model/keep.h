@@ -16,6 +16,11 @@ namespace gpubinder {
 std::optional<v1::Reason> WhyNotKept(const ClaimSet& set, NameId node,
                                      Plan& plan);
 
+// The same, and for a pinned launcher that has not been scheduled also why its
+// node no longer serves the set or no longer matches the pod (M5).
+std::optional<v1::Reason> WhyUnkept(const ClaimSet& set, NameId node,
+                                    Plan& plan);
+
 }  // namespace gpubinder
 
 #endif  // RECONCILER_MODEL_KEEP_H_

@@ -5,6 +5,7 @@
 #include "absl/container/btree_map.h"
 #include "reconciler/model/choice.h"
 #include "reconciler/model/demand.h"
+#include "reconciler/model/ending.h"
 #include "reconciler/model/keep.h"
 #include "reconciler/model/reason.h"
 #include "reconciler/model/steps.h"
@@ -30,7 +31,7 @@ std::optional<v1::ReasonDetail> WhyLeaves(size_t index, const ClaimSet& set,
                                           Plan& plan) {
   auto victim = victims.find({index, node});
   if (victim != victims.end()) return victim->second;
-  const std::optional<v1::Reason> reason = WhyNotKept(set, node, plan);
+  const std::optional<v1::Reason> reason = WhyUnkept(set, node, plan);
   if (!reason.has_value()) return std::nullopt;
   v1::ReasonDetail why;
   why.set_reason(*reason);
@@ -97,12 +98,38 @@ void LoseGatedVictim(size_t index, const Victims& victims, Plan& plan) {
   plan.Lose(index, v1::NODE_LOST_CAPACITY, ReasonText(victim->second));
 }
 
+// Why the VMI was asked to end, when its node keeps the set by now: no reason
+// where a crash came before it was written.
+v1::ReasonDetail WhyAsked(const GpuClaimSet& memory) {
+  v1::ReasonDetail why;
+  const v1::Reason said =
+      ReasonByName(memory.reason).value_or(v1::REASON_UNSPECIFIED);
+  if (said >= v1::NODE_GONE && said <= v1::NODE_UNAVAILABLE) {
+    why.set_reason(said);
+  }
+  return why;
+}
+
+// Nothing moves until the VMI has ended.
+void EndUnkept(size_t index, const Victims& victims, EndingValve& valve,
+               Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  if (!set.vmi.has_value() || !set.problems.empty()) return;
+  const std::optional<NameId> stand = Stand(set, plan);
+  std::optional<v1::ReasonDetail> why;
+  if (stand.has_value()) why = WhyLeaves(index, set, *stand, victims, plan);
+  if (!why.has_value() && WasAskedToEnd(set, plan)) {
+    why = WhyAsked(*plan.Memory(set));
+  }
+  if (why.has_value()) EndVmi(index, *why, valve, plan);
+}
+
 }  // namespace
 
-// A set whose VMI has a gated launcher is gathered by the step before, and a
-// pinned one stays until its VMI has ended.
+// A set whose VMI has a gated launcher is gathered by the step before.
 void MoveUnkeptSets(Plan& plan) {
   const Victims victims = ChooseVictims(plan);
+  EndingValve valve(plan);
   for (size_t i = 0; i < plan.sets().size(); ++i) {
     if (!plan.IsOpen(i)) continue;
     switch (plan.set(i).launcher.state) {
@@ -110,6 +137,7 @@ void MoveUnkeptSets(Plan& plan) {
         LoseGatedVictim(i, victims, plan);
         break;
       case LauncherState::kPinned:
+        EndUnkept(i, victims, valve, plan);
         break;
       case LauncherState::kNone:
       case LauncherState::kLoose:

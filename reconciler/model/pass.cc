@@ -79,6 +79,7 @@ PassResult RunPass(const Snapshot& snapshot, absl::Time now) {
   const bool enabled = snapshot.config.enabled;
   ProtectClasses(plan);
   if (enabled) {
+    JudgeMassLoss(plan);
     FollowMigrations(plan);
     RepairSets(plan);  // from here on every step changes whole sets only
     SettleRefusals(plan);
@@ -96,6 +97,8 @@ PassResult RunPass(const Snapshot& snapshot, absl::Time now) {
   CollectExplanations(plan, result);
   result.effects = std::move(plan.effects());
   result.next_timer = plan.next_timer();
+  result.unkept_nodes = plan.unkept_nodes();
+  result.mass_loss = plan.mass_loss();
   return result;
 }
 
@@ -118,6 +121,10 @@ v1::Decision ToRecord(const PassResult& result, uint64_t pass) {
   for (const std::string& gone : result.gone_sets) {
     decision.add_gone_sets(gone);
   }
+  for (const std::string& node : result.unkept_nodes) {
+    decision.add_unkept_nodes(node);
+  }
+  decision.set_mass_loss(result.mass_loss);
   RepairText(decision);
   return decision;
 }

@@ -33,6 +33,9 @@ struct PassResult {
   // InfiniteFuture: nothing waits for the clock.
   absl::Time next_timer = absl::InfiniteFuture();
   std::vector<SetView> sets;  // by age
+  // Those that do not keep a set for another reason than a cordon, by name.
+  std::vector<std::string> unkept_nodes;
+  bool mass_loss = false;  // nothing was ended or lost for that reason
 };
 
 // `now` is the time that the pass's record carries. The same snapshot and

@@ -170,6 +170,7 @@ void Plan::Lose(size_t index, v1::Reason reason, const std::string& message) {
 
 void Plan::LoseMembers(size_t index, const std::vector<Row>& members,
                        v1::Reason reason, const std::string& message) {
+  if (mass_loss_) return;
   for (const Row row : members) {
     if (phase_[row] != Phase::kBound) continue;
     v1::Effect effect = EffectOn(Kind::kGpuClaim, claim(row).meta);
@@ -239,6 +240,11 @@ void Plan::Add(size_t index, v1::Effect effect) {
 
 void Plan::AddAlone(v1::Effect effect) {
   effects_.push_back(std::move(effect));
+}
+
+void Plan::SetUnkeptNodes(std::vector<std::string> nodes, MassLoss judged) {
+  unkept_ = std::move(nodes);
+  mass_loss_ = judged == MassLoss::kYes;
 }
 
 void Plan::WakeAt(absl::Time time) {

@@ -35,6 +35,8 @@ struct SetState {
   std::optional<Verdict> verdict;
 };
 
+enum class MassLoss { kNo, kYes };
+
 class Plan {
  public:
   // The arguments outlive the plan. O(objects).
@@ -78,7 +80,8 @@ class Plan {
   void PlaceMembers(size_t index, const std::vector<Row>& members, NameId node);
   // Uses up the units of a set whose template claims are only being made.
   void Reserve(const ClaimSet& set, NameId node);
-  // Sends the members to Lost, except those that are so already.
+  // Sends the members to Lost, except those that are so already. Nothing
+  // happens in a mass loss.
   void Lose(size_t index, v1::Reason reason, const std::string& message);
   // The same for some of the set's members.
   void LoseMembers(size_t index, const std::vector<Row>& members,
@@ -89,6 +92,11 @@ class Plan {
   void Add(size_t index, v1::Effect effect);
   // An effect that belongs to no set.
   void AddAlone(v1::Effect effect);
+  // So many nodes stopped keeping their sets at once that something else must
+  // be wrong: nothing is ended, and nothing goes Lost.
+  bool mass_loss() const { return mass_loss_; }
+  const std::vector<std::string>& unkept_nodes() const { return unkept_; }
+  void SetUnkeptNodes(std::vector<std::string> nodes, MassLoss judged);
   // The pass wants to run again at this time at the latest.
   void WakeAt(absl::Time time);
 
@@ -107,6 +115,8 @@ class Plan {
   std::vector<NameId> node_;
   // Of the claims whose conditions the pass has changed: the whole list.
   absl::btree_map<Row, std::vector<Condition>> conditions_;
+  bool mass_loss_ = false;
+  std::vector<std::string> unkept_;
   std::vector<v1::Effect> effects_;
   absl::Time next_timer_ = absl::InfiniteFuture();
 

@@ -7,6 +7,7 @@
 #include "absl/strings/strip.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/effect.h"
+#include "reconciler/model/ending.h"
 #include "reconciler/model/filter.h"
 #include "reconciler/model/fingerprint.h"
 #include "reconciler/model/fold.h"
@@ -76,15 +77,6 @@ const RejectedNode* FindEntry(const GpuClaimSet& memory,
     if (entry.pod_uid == pod_uid) return &entry;
   }
   return nullptr;
-}
-
-// Whether the VM holds a request to stop this VMI: then it is on its way.
-bool IsRestarting(const VirtualMachine& vm, const std::string& vmi_uid) {
-  return std::any_of(vm.state_changes.begin(), vm.state_changes.end(),
-                     [&](const auto& change) {
-                       return change.first == "Stop" &&
-                              change.second == vmi_uid;
-                     });
 }
 
 // What brings the VM back (R4). `pod` is the one its scheduler refused; null

@@ -103,6 +103,20 @@ struct Silence {
   }
 };
 
+// A node that does not keep a set booked there, by the passes' word.
+struct UnkeptNode {
+  absl::Time since = absl::UnixEpoch();
+  // It was one of so many that nothing is ended or lost: its age no longer
+  // counts.
+  bool held = false;
+};
+
+// The last VMI that was asked to end for a set.
+struct Ending {
+  std::string vmi_uid;
+  absl::Time at = absl::InfinitePast();  // infinite past: before our time
+};
+
 // How often in a row the writes of a set were refused, and when the next may
 // be tried: a conflict at once, the rest at a rate that falls to two a minute.
 struct WriteRate {
@@ -175,6 +189,10 @@ struct Snapshot {
   absl::btree_map<std::string, absl::Time> attached_since;
   // Since when a node object is absent, by name.
   absl::btree_map<std::string, absl::Time> gone_since;
+  // By node name.
+  absl::btree_map<std::string, UnkeptNode> unkept_nodes;
+  // By uid of the GPUClaimSet.
+  absl::btree_map<std::string, Ending> endings;
   // By names of node and resource.
   absl::btree_map<std::pair<std::string, std::string>, Shortage> shortages;
   // By node: Ready is not True; KubeVirt's agent is silent and has said since

@@ -11,6 +11,9 @@ namespace gpubinder {
 
 // Class finalizers that are missing go on before the first binding (H1).
 void ProtectClasses(Plan& plan);
+// Whether so many nodes stopped keeping their sets that nothing is ended or
+// lost in this pass (M4's safety valve).
+void JudgeMassLoss(Plan& plan);
 // 1. Claims follow a VM that has migrated (C6).
 void FollowMigrations(Plan& plan);
 // 1. No set is left partly Lost or split (S2).
@@ -21,7 +24,7 @@ void SettleRefusals(Plan& plan);
 void SettleAttachments(Plan& plan);
 // 4. Gated launchers, oldest pod first (G).
 void StartGatedPods(Plan& plan);
-// 5. Sets whose node does not keep them (M).
+// 5. Sets whose node does not keep them (M): moved, or their VMI is ended.
 void MoveUnkeptSets(Plan& plan);
 // 6. Lost sets, oldest first (L).
 void RebindLostSets(Plan& plan);

@@ -90,6 +90,8 @@ void ScenarioRunner::CheckOrder(const v1::Decision& decision) {
   other.refused_since = snapshot_.refused_since;
   other.attached_since = snapshot_.attached_since;
   other.gone_since = snapshot_.gone_since;
+  other.unkept_nodes = snapshot_.unkept_nodes;
+  other.endings = snapshot_.endings;
   other.shortages = snapshot_.shortages;
   other.not_ready = snapshot_.not_ready;
   other.kubevirt_silent = snapshot_.kubevirt_silent;

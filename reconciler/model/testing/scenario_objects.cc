@@ -375,20 +375,6 @@ Object Describe(Kind kind, const std::string& name,
   return object;
 }
 
-void ReadConfig(Words& words, Config& config) {
-  if (auto on = words.Take("enabled")) config.enabled = *on == "true";
-  const std::pair<const char*, absl::Duration*> durations[] = {
-      {"attachmentGrace", &config.attachment_grace},
-      {"nodeGoneGrace", &config.node_gone_grace},
-      {"rejectionTTL", &config.rejection_ttl},
-      {"refusalGrace", &config.refusal_grace},
-      {"capacityGrace", &config.capacity_grace},
-      {"notReadyGrace", &config.not_ready_grace}};
-  for (const auto& [key, duration] : durations) {
-    if (auto text = words.Take(key)) absl::ParseDuration(*text, duration);
-  }
-}
-
 void ListPod(const Pod& pod, VirtualMachineInstance& vmi) {
   vmi.active_pods[pod.meta.uid] = pod.node_name;
 }

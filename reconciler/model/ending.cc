@@ -1,0 +1,118 @@
+#include "reconciler/model/ending.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "reconciler/model/effect.h"
+#include "reconciler/model/reason.h"
+
+namespace gpubinder {
+namespace {
+
+constexpr absl::Duration kWindow = absl::Minutes(10);
+
+// By run strategy: a VM that starts its VMI again by itself, and one that is
+// halted or none, lose it; the others are told to restart. Whether a call was
+// sent.
+bool Call(size_t index, const VirtualMachineInstance& vmi, v1::Reason reason,
+          Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  const VirtualMachine* vm =
+      set.vm.has_value() ? &plan.snapshot().vms()[*set.vm] : nullptr;
+  const bool restarts =
+      vm != nullptr &&
+      (vm->run_strategy == "RerunOnFailure" || vm->run_strategy == "Manual");
+  v1::Effect effect;
+  if (restarts) {
+    if (vm->meta.deleting.has_value() || IsRestarting(*vm, vmi.meta.uid)) {
+      return false;
+    }
+    effect = EffectOn(Kind::kVirtualMachine, vm->meta);
+    effect.mutable_restart_vm()->set_reason(reason);
+    effect.mutable_restart_vm()->set_vmi_uid(vmi.meta.uid);
+  } else {
+    effect = EffectOn(Kind::kVirtualMachineInstance, vmi.meta);
+    effect.mutable_delete_vmi()->set_reason(reason);
+  }
+  plan.Add(index, std::move(effect));
+  return true;
+}
+
+}  // namespace
+
+EndingValve::EndingValve(Plan& plan) : plan_(plan) {
+  const Snapshot& snapshot = plan.snapshot();
+  for (const auto& [key, row] : snapshot.vmis().by_name()) {
+    const VirtualMachineInstance& vmi = snapshot.vmis()[row];
+    if (vmi.meta.deleting.has_value() && !HasEnded(vmi)) {
+      ending_[vmi.node_name].insert(vmi.meta.uid);
+    }
+  }
+  for (const ClaimSet& set : plan.sets()) {
+    if (!set.vmi.has_value()) continue;
+    const VirtualMachineInstance& vmi = snapshot.vmis()[*set.vmi];
+    if (vmi.meta.deleting.has_value() || WasAskedToEnd(set, plan)) {
+      ending_[set.launcher.node].insert(vmi.meta.uid);
+    }
+  }
+  for (const auto& [set, ending] : snapshot.endings) {
+    if (ending.at <= plan.now() - kWindow) continue;
+    ++recent_;
+    next_ = std::min(next_, ending.at + kWindow);
+  }
+}
+
+bool EndingValve::Take(const std::string& node, const std::string& vmi_uid) {
+  if (recent_ >= plan_.config().max_endings) {
+    plan_.WakeAt(next_);
+    return false;
+  }
+  absl::btree_set<std::string>& there = ending_[node];
+  if (static_cast<int64_t>(there.size()) >=
+      plan_.config().max_endings_per_node) {
+    return false;
+  }
+  there.insert(vmi_uid);
+  ++recent_;
+  return true;
+}
+
+bool IsRestarting(const VirtualMachine& vm, const std::string& vmi_uid) {
+  return std::any_of(vm.state_changes.begin(), vm.state_changes.end(),
+                     [&](const auto& change) {
+                       return change.first == "Stop" &&
+                              change.second == vmi_uid;
+                     });
+}
+
+bool WasAskedToEnd(const ClaimSet& set, const Plan& plan) {
+  const GpuClaimSet* memory = plan.Memory(set);
+  return memory != nullptr && set.vmi.has_value() &&
+         memory->ended_vmi == plan.snapshot().vmis()[*set.vmi].meta.uid;
+}
+
+void EndVmi(size_t index, const v1::ReasonDetail& why, EndingValve& valve,
+            Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  const VirtualMachineInstance& vmi = plan.snapshot().vmis()[*set.vmi];
+  if (why.reason() != v1::REASON_UNSPECIFIED) {
+    plan.state(index).verdict = Verdict{.reason = why.reason()};
+  }
+  const GpuClaimSet* memory = plan.Memory(set);
+  if (vmi.meta.deleting.has_value() || plan.mass_loss() || memory == nullptr ||
+      memory->meta.deleting.has_value() || memory->vmi_uid != vmi.meta.uid ||
+      plan.IsWritten(memory->meta.uid)) {
+    return;
+  }
+  if (!WasAskedToEnd(set, plan)) {
+    if (!valve.Take(set.launcher.node, vmi.meta.uid)) return;
+    v1::Effect effect = EffectOn(Kind::kGpuClaimSet, memory->meta);
+    effect.mutable_write_claim_set()->set_ended_vmi(vmi.meta.uid);
+    plan.Add(index, std::move(effect));
+    plan.state(index).acted = true;
+  }
+  if (Call(index, vmi, why.reason(), plan)) plan.state(index).acted = true;
+}
+
+}  // namespace gpubinder
