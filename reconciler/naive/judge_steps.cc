@@ -195,6 +195,9 @@ void RebindSet(Bench& bench, int index) {
   }
   const Choice choice = bench.Look({.set = index, .claims = lost});
   if (choice.node == nullptr) return;
+  if (bench.world.new_rejections.contains(set.key) && !bench.Does(lost[0])) {
+    return;
+  }
   for (const int claim : lost) {
     bench.ExpectBind(claim, choice.node->meta.name, "L1");
   }
