@@ -268,11 +268,6 @@ void BeforeErase<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot) {
   ForgetWrites(snapshot.claims()[row].meta.uid, snapshot);
 }
 
-template <>
-void BeforeErase<GpuClaimSet>(Row row, absl::Time, Snapshot& snapshot) {
-  ForgetWrites(snapshot.claim_sets()[row].meta.uid, snapshot);
-}
-
 // The names a pass asks the books for.
 template <>
 void AfterStore<GpuClass>(Row row, absl::Time at, Snapshot& snapshot) {
