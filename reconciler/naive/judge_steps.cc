@@ -195,6 +195,9 @@ void RebindSet(Bench& bench, int index) {
   }
   const Choice choice = bench.Look({.set = index, .claims = lost});
   if (choice.node == nullptr) return;
+  if (bench.world.new_rejections.contains(set.key) && !bench.Does(lost[0])) {
+    return;
+  }
   for (const int claim : lost) {
     bench.ExpectBind(claim, choice.node->meta.name, "L1");
   }
@@ -219,21 +222,22 @@ void AdoptSet(Bench& bench, int index, const std::vector<int>& pending) {
   }
 }
 
-void OrderSet(Bench& bench, int index) {
+// L2, which comes with the Lost sets.
+void AdoptPending(Bench& bench, int index) {
   const World& world = bench.world;
   const SetState& set = world.sets[index];
   const std::vector<int> pending = InPhase(world, set, "Pending");
-  if (pending.empty() || set.gated != nullptr || set.loose != nullptr) return;
-  // What an earlier step has placed a part of may wait for the next pass.
-  const bool may_wait = set.names_others || bench.touched.contains(index) ||
+  if (pending.empty() || set.pinned == nullptr) return;
+  const bool may_wait = bench.touched.contains(index) ||
                         bench.world.new_rejections.contains(set.key) ||
                         bench.OverBudget(index);
   if (may_wait && !bench.Does(pending[0])) {
-    if (!CannotBePlaced(set)) bench.Look({.set = index, .claims = set.members});
-    return;
+    const Node* node = FindNode(world, set.pinned_node);
+    if (CannotBePlaced(set) || node == nullptr) return;
+    return bench.LookFrom(
+        {.set = index, .claims = set.members, .pod = set.pinned}, *node);
   }
-  if (set.pinned != nullptr &&
-      (set.pinned->node_name.empty() || !set.order_problems.empty())) {
+  if (set.pinned->node_name.empty() || !set.order_problems.empty()) {
     // Whether one that is only pinned is adopted is not said, nor whether a
     // class that takes no orders takes those that run already.
     const Node* node = FindNode(world, set.pinned_node);
@@ -244,11 +248,33 @@ void OrderSet(Bench& bench, int index) {
     for (const int claim : pending) bench.Follow(claim);
     return;
   }
+  if (!set.problems.empty()) {
+    bench.said[index].details = true;
+    return;
+  }
+  AdoptSet(bench, index, pending);
+}
+
+void OrderSet(Bench& bench, int index) {
+  const World& world = bench.world;
+  const SetState& set = world.sets[index];
+  const std::vector<int> pending = InPhase(world, set, "Pending");
+  if (pending.empty() || set.gated != nullptr || set.pinned != nullptr ||
+      set.loose != nullptr) {
+    return;
+  }
+  // What an earlier step has placed a part of may wait for the next pass.
+  const bool may_wait = set.names_others || bench.touched.contains(index) ||
+                        bench.world.new_rejections.contains(set.key) ||
+                        bench.OverBudget(index);
+  if (may_wait && !bench.Does(pending[0])) {
+    if (!CannotBePlaced(set)) bench.Look({.set = index, .claims = set.members});
+    return;
+  }
   if (!set.problems.empty() || !set.order_problems.empty()) {
     bench.said[index].details = true;
     return;
   }
-  if (set.pinned != nullptr) return AdoptSet(bench, index, pending);
   const Ask ask{.set = index, .claims = set.members};
   const Choice choice = bench.Look(ask);
   if (choice.node == nullptr) {
@@ -291,7 +317,12 @@ void JudgeFollow(Bench& bench) {
 
 void JudgeRepair(Bench& bench) { ForEachSet(bench, RepairSet); }
 void JudgeMoves(Bench& bench) { ForEachSet(bench, MoveSet); }
-void JudgeLost(Bench& bench) { ForEachSet(bench, RebindSet); }
+void JudgeLost(Bench& bench) {
+  ForEachSet(bench, [](Bench& judged, int index) {
+    RebindSet(judged, index);
+    AdoptPending(judged, index);
+  });
+}
 void JudgeOrders(Bench& bench) { ForEachSet(bench, OrderSet); }
 
 }  // namespace gpubinder::naive
