@@ -31,6 +31,7 @@ struct Said {
 struct Bench {
   World world;
   const PassResult* result = nullptr;
+  bool budgets = false;  // there are quotas
   std::vector<std::string> faults;
   std::map<std::string, const SetView*> views;        // by set key
   std::map<int, Deed> deeds;                          // by claim
@@ -57,6 +58,9 @@ struct Bench {
   // Whether the pass says that a budget keeps the set from its order: budgets
   // are not judged here.
   bool OverBudget(int set) const;
+  // Whether so many nodes hold bookings that the safety valve of M4, which is
+  // not judged here, may keep sets from going Lost.
+  bool ValveMayHold() const;
   bool Loses(int claim) const;
   Choice Look(const Ask& ask);
   // As a set that can only stay with its launcher may be told of the nodes.
