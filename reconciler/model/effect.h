@@ -24,6 +24,21 @@ v1::Effect EffectOn(Kind kind, const ObjectMeta& meta);
 v1::Effect EffectCreating(absl::string_view kind, absl::string_view name_space,
                           absl::string_view name);
 
+// Conditions are written whole: a merge patch replaces a list.
+template <typename Write>
+void FillConditions(const std::vector<Condition>& conditions, Write& write) {
+  for (const Condition& condition : conditions) {
+    v1::ConditionEntry& entry = *write.add_conditions();
+    entry.set_type(condition.type);
+    entry.set_status(condition.status);
+    entry.set_reason(condition.reason);
+    entry.set_message(condition.message);
+    entry.set_observed_generation(condition.observed_generation);
+    entry.set_transition_unix_seconds(
+        absl::ToUnixSeconds(condition.last_transition));
+  }
+}
+
 v1::RejectionEntry RejectionProto(const RejectedNode& entry);
 
 // Pins the gated pod to the node and removes our gate, in one update: once

@@ -32,6 +32,10 @@ void JudgeClass(const Node& node, const GpuClass& found,
 // readiness aside.
 bool MatchesPod(const Node& node, const Demand& demand);
 
+// Whether the node serves the class (N1).
+bool ServesClass(Row node, const GpuClass& found, const Snapshot& snapshot,
+                 const Books& books);
+
 // Ready True, whatever taint lingers beside it (N8).
 bool IsReady(const Node& node);
 // By spec.unschedulable or the taint.

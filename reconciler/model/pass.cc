@@ -93,6 +93,7 @@ PassResult RunPass(const Snapshot& snapshot, absl::Time now) {
   }
   RetireObjects(plan);  // with the feature off too: deletions never hang
   ReportVerdicts(plan);
+  ReportClasses(plan);
   PassResult result;
   CollectExplanations(plan, result);
   result.effects = std::move(plan.effects());

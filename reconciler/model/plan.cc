@@ -10,25 +10,6 @@
 #include "reconciler/model/reason.h"
 
 namespace gpubinder {
-namespace {
-
-// Conditions are written whole: a merge patch replaces a list.
-template <typename Write>
-void FillConditions(const std::vector<Condition>& conditions, Write& write) {
-  for (const Condition& condition : conditions) {
-    v1::ConditionEntry& entry = *write.add_conditions();
-    entry.set_type(condition.type);
-    entry.set_status(condition.status);
-    entry.set_reason(condition.reason);
-    entry.set_message(condition.message);
-    entry.set_observed_generation(condition.observed_generation);
-    entry.set_transition_unix_seconds(
-        absl::ToUnixSeconds(condition.last_transition));
-  }
-}
-
-}  // namespace
-
 Plan::Plan(const Snapshot& snapshot, absl::Time now)
     : snapshot_(snapshot),
       now_(now),

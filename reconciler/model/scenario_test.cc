@@ -13,7 +13,8 @@
 //     [attached=NAME] [templateof=VMI] [bare]
 //   vm NAME claims=x,h100*2 [strategy=Always] [volumes=PVC,...]
 //   vmi NAME claims=... [error=TEXT] [phase=] [node=] [owner=KIND]
-//     [volumes=] [hotplug=]: claims are the VM's where there is one
+//     [refused=MESSAGE] [volumes=] [hotplug=]: claims are the VM's where there
+//     is one
 //   pod NAME vmi=VMI H100=2 [gated | gates=ours,OTHER | pinned=NODE]
 //     [node=NODE] [terms=TERMS] [podaffinity] [preferred] [selector=K=V]
 //     [scheduler=MESSAGE] [stale] [nominated=NODE] [phase=] [reason=]
@@ -25,7 +26,7 @@
 // A second line for the same object changes what it names. All take uid=,
 // labels=, finalizers=, deleting and malformed=FIELD. A name without a slash
 // is in namespace t; H100 is nvidia.com/H100; TERMS: see scenario_words.h.
-// Claims and classes carry our finalizer unless bare.
+// Claims and classes carry our finalizer unless bare; such a class says Ready.
 //
 //   delete KIND NAME    as a client does; gone KIND NAME: past finalizers
 //   unseen COMMAND      the cluster changes, and no watch tells the binder

@@ -36,6 +36,10 @@ void RetireObjects(Plan& plan);
 // 8. Conditions, Warnings and the memory of the sets (H3, H4).
 void ReportVerdicts(Plan& plan);
 
+// 8. Whether some node serves each class: its condition Ready.
+// O(classes x nodes), for a class that is served O(nodes before that one).
+void ReportClasses(Plan& plan);
+
 }  // namespace gpubinder
 
 #endif  // RECONCILER_MODEL_STEPS_H_

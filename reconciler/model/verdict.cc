@@ -5,10 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "proto/utf8.h"
 #include "reconciler/model/reason.h"
 
 namespace gpubinder {
 namespace {
+
+constexpr size_t kMostQuotedBytes = 200;
 
 bool Any(const ClaimSet& set, Phase phase, const Plan& plan) {
   return std::any_of(set.members.begin(), set.members.end(),
@@ -25,6 +28,22 @@ v1::Reason LossReason(const ClaimSet& set, const Plan& plan) {
     if (reason.has_value()) return *reason;
   }
   return v1::NO_NODE_FITS;
+}
+
+// What KubeVirt says of a VMI whose pod the API server did not let it make.
+const std::string* RefusedPod(const ClaimSet& set, const Snapshot& snapshot) {
+  if (!set.vmi.has_value() || set.launcher.state != LauncherState::kNone) {
+    return nullptr;
+  }
+  const VirtualMachineInstance& vmi = snapshot.vmis()[*set.vmi];
+  if (vmi.meta.deleting.has_value()) return nullptr;
+  for (const Condition& condition : vmi.conditions) {
+    if (condition.type == "Synchronized" && condition.status == "False" &&
+        condition.reason == "FailedCreate") {
+      return &condition.message;
+    }
+  }
+  return nullptr;
 }
 
 Verdict Disabled() {
@@ -69,7 +88,9 @@ Verdict BoundVerdict(Row row, const Plan& plan) {
   return verdict;
 }
 
-std::optional<Verdict> FinalVerdict(size_t index, const Plan& plan) {
+namespace {
+
+std::optional<Verdict> VerdictOfSteps(size_t index, const Plan& plan) {
   const ClaimSet& set = plan.set(index);
   const SetState& state = plan.state(index);
   if (state.creating) return std::nullopt;
@@ -111,6 +132,25 @@ std::optional<Verdict> FinalVerdict(size_t index, const Plan& plan) {
       plan.snapshot().pods()[*set.launcher.pod].node_name.empty()) {
     verdict.reason = v1::PLACED_ON_CORDONED_NODE;
   }
+  return verdict;
+}
+
+}  // namespace
+
+std::optional<Verdict> FinalVerdict(size_t index, const Plan& plan) {
+  std::optional<Verdict> verdict = VerdictOfSteps(index, plan);
+  const std::string* refusal = RefusedPod(plan.set(index), plan.snapshot());
+  if (refusal == nullptr || !verdict.has_value() || !plan.config().enabled) {
+    return verdict;
+  }
+  v1::ReasonDetail detail;
+  detail.set_reason(v1::START_REFUSED_BY_API);
+  detail.set_text(Utf8Within(*refusal, kMostQuotedBytes));
+  std::vector<v1::ReasonDetail> details = std::move(verdict->details);
+  details.push_back(std::move(detail));
+  Verdict all = Misconfigured(std::move(details));
+  verdict->reason = all.reason;
+  verdict->details = std::move(all.details);
   return verdict;
 }
 

@@ -63,7 +63,14 @@ void Fill(const ScenarioServer&, Words& words, GpuClass& found) {
   if (found.meta.uid.empty()) {
     found.resource_name =
         ResourceOfShort(absl::AsciiStrToUpper(found.meta.name));
-    if (!words.TakeFlag("bare")) found.meta.finalizers = {kClassFinalizer};
+    if (!words.TakeFlag("bare")) {
+      found.meta.finalizers = {kClassFinalizer};
+      found.conditions = {{.type = "Ready",
+                           .status = "True",
+                           .reason = "Serving",
+                           .message = "Serving",
+                           .observed_generation = 1}};
+    }
   }
   if (auto name = words.Take("resource")) {
     found.resource_name = ResourceOfShort(*name);
@@ -178,6 +185,14 @@ void Own(const ScenarioServer& server, Words& words,
 void Fill(const ScenarioServer& server, Words& words,
           VirtualMachineInstance& vmi) {
   Own(server, words, vmi);
+  // As KubeVirt says it when its pod was refused.
+  if (auto message = words.Take("refused")) {
+    SetCondition({.type = "Synchronized",
+                  .status = message->empty() ? "True" : "False",
+                  .reason = message->empty() ? "" : "FailedCreate",
+                  .message = *message},
+                 vmi.conditions);
+  }
   if (auto claims = words.Take("claims")) vmi.claims = ClaimsOf(*claims);
   if (auto error = words.Take("error")) {
     vmi.claims = {.present = true, .error = *error};

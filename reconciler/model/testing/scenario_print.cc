@@ -140,7 +140,9 @@ std::string WriteName(const v1::Effect& effect) {
 }
 
 std::string EffectText(const v1::Effect& effect, absl::Time now) {
-  const bool names_kind = effect.has_record_rejection() ||
+  const bool of_class =
+      effect.has_set_condition() && effect.target().kind() == "GPUClass";
+  const bool names_kind = of_class || effect.has_record_rejection() ||
                           effect.has_add_finalizer() ||
                           effect.has_remove_finalizer();
   const std::string head =
@@ -223,6 +225,8 @@ std::string ObjectText(const Object& object, absl::Time now) {
                     " terms: ",
                     pod->required.has_value() ? TermsText(*pod->required)
                                               : std::string("none"));
+  } else if (const GpuClass* found = std::get_if<GpuClass>(&object)) {
+    text += Conditions(found->conditions);
   } else if (const auto* vm = std::get_if<VirtualMachine>(&object)) {
     for (const auto& [action, uid] : vm->state_changes) {
       absl::StrAppend(&text, " ", action, uid.empty() ? "" : " ", uid);

@@ -214,6 +214,11 @@ std::string WriteTo(const v1::Effect& effect, Object& object) {
   if (GpuClaim* claim = std::get_if<GpuClaim>(&object)) {
     return WriteToClaim(effect, *claim);
   }
+  if (GpuClass* found = std::get_if<GpuClass>(&object);
+      found != nullptr && effect.has_set_condition()) {
+    found->conditions = ConditionsOf(effect.set_condition().conditions());
+    return "";
+  }
   if (Pod* pod = std::get_if<Pod>(&object); pod && effect.has_pin_pod()) {
     return Pin(effect.pin_pod(), *pod);
   }
