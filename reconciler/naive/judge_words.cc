@@ -107,6 +107,17 @@ bool IsSuccess(v1::Reason reason) {
   return reason == v1::PLACED || reason == v1::PLACED_ON_CORDONED_NODE;
 }
 
+// KubeVirt could not create the launcher.
+bool GetsNoPod(const VirtualMachineInstance& vmi) {
+  for (const Condition& condition : vmi.conditions) {
+    if (condition.type == "Synchronized" && condition.status == "False" &&
+        condition.reason == "FailedCreate") {
+      return true;
+    }
+  }
+  return false;
+}
+
 void JudgeProblems(Bench& bench, int index, const SetView& view) {
   const SetState& set = bench.world.sets[index];
   std::set<Why> wanted = set.problems;
@@ -114,6 +125,9 @@ void JudgeProblems(Bench& bench, int index, const SetView& view) {
     wanted = StartStops(bench.world, index);
   } else {
     wanted.insert(set.order_problems.begin(), set.order_problems.end());
+    if (set.vmi != nullptr && GetsNoPod(*set.vmi)) {
+      wanted.insert({v1::START_REFUSED_BY_API, ""});
+    }
   }
   const std::vector<Why> told = WhyOf(view.verdict.details);
   const std::string want = Joined({wanted.begin(), wanted.end()});
