@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/container/btree_set.h"
 #include "reconciler/model/choice.h"
@@ -10,6 +11,7 @@
 #include "reconciler/model/over_budget.h"
 #include "reconciler/model/start_problems.h"
 #include "reconciler/model/steps.h"
+#include "reconciler/model/verdict.h"
 
 namespace gpubinder {
 namespace {
@@ -39,22 +41,32 @@ bool IsBroken(const ClaimSet& set, const Plan& plan) {
 }
 
 // Whether G will judge the set in this pass, so that it gathers it or not: a
-// start that is stopped by something else judges no node.
-bool IsLeftToStart(const ClaimSet& set, const Plan& plan) {
+// start that is stopped by something else judges no node. A start that only a
+// budget stops is told here, since the repair is all that this pass does.
+bool IsLeftToStart(size_t index, Plan& plan) {
+  const ClaimSet& set = plan.set(index);
   if (!set.waits_at_gate()) return false;
   const Snapshot& snapshot = plan.snapshot();
   const VirtualMachineInstance& vmi = snapshot.vmis()[*set.vmi];
   const Demand demand = MakeDemand(set, snapshot, plan.books(), plan.now());
-  return vmi.claims.present && !vmi.meta.deleting.has_value() &&
-         ForeignGate(*demand.pod) == nullptr &&
-         StartProblems(set, demand, plan).empty() &&
-         OverBudget(set, plan).empty();
+  if (!vmi.claims.present || vmi.meta.deleting.has_value() ||
+      ForeignGate(*demand.pod) != nullptr ||
+      !StartProblems(set, demand, plan).empty()) {
+    return false;
+  }
+  std::vector<v1::ReasonDetail> over = OverBudget(set, plan);
+  if (over.empty()) return true;
+  Verdict verdict = Misconfigured(std::move(over));
+  verdict.groups = ChooseNode(set, demand, plan).groups;
+  plan.state(index).verdict = std::move(verdict);
+  return false;
 }
 
 void LoseAll(size_t index, Choice choice, Plan& plan) {
   Verdict verdict{.reason = v1::NO_NODE_FITS,
                   .groups = std::move(choice.groups)};
   plan.Lose(index, v1::NO_NODE_FITS, MessageOf(verdict));
+  if (plan.state(index).verdict.has_value()) return;  // a budget comes first
   plan.state(index).verdict = std::move(verdict);
 }
 
@@ -110,7 +122,7 @@ void RepairSet(size_t index, Plan& plan) {
 void RepairSets(Plan& plan) {
   for (size_t i = 0; i < plan.sets().size(); ++i) {
     if (plan.IsOpen(i) && IsBroken(plan.set(i), plan) &&
-        !IsLeftToStart(plan.set(i), plan)) {
+        !IsLeftToStart(i, plan)) {
       RepairSet(i, plan);
     }
   }

@@ -85,6 +85,8 @@ void Bench::ExpectBind(int claim, const std::string& node, const char* rule) {
 
 void Bench::ExpectLose(int claim, const std::set<v1::Reason>& reasons,
                        const char* rule) {
+  // M4's safety valve: believed, but then nothing may go Lost.
+  if (result->mass_loss && !Loses(claim)) return;
   const ClaimState& state = world.claims[claim];
   if (state.phase != "Bound") return;
   const std::string& key = world.sets[state.set].key;
