@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "reconciler/model/effect.h"
 #include "reconciler/model/explanation.h"
@@ -77,10 +78,16 @@ void Report(const GpuClass& found, Plan& plan) {
 }  // namespace
 
 void ReportClasses(Plan& plan) {
+  // One write of a pass for each class, or one of them meets a conflict: the
+  // finalizer first.
+  absl::btree_set<std::string> written;
+  for (const v1::Effect& effect : plan.effects()) {
+    written.insert(effect.target().uid());
+  }
   for (const auto& [key, row] : plan.snapshot().classes().by_name()) {
     const GpuClass& found = plan.snapshot().classes()[row];
     if (found.meta.deleting.has_value() || !found.meta.problems.empty() ||
-        plan.IsWritten(found.meta.uid)) {
+        plan.IsWritten(found.meta.uid) || written.contains(found.meta.uid)) {
       continue;
     }
     Report(found, plan);
