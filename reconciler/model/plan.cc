@@ -6,6 +6,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "proto/check.h"
+#include "reconciler/model/config.h"
 #include "reconciler/model/effect.h"
 #include "reconciler/model/reason.h"
 
@@ -22,9 +23,25 @@ Plan::Plan(const Snapshot& snapshot, absl::Time now)
   Freeze();
 }
 
+// The classes that a write without outcome keeps from their finalizer: it has
+// to be on before the first binding (H1).
+absl::btree_set<std::string> Plan::UnprotectedClasses() const {
+  absl::btree_set<std::string> names;
+  if (!config().enabled) return names;
+  for (const auto& [key, row] : snapshot_.classes().by_name()) {
+    const ObjectMeta& meta = snapshot_.classes()[row].meta;
+    if (!IsWritten(meta.uid) || meta.deleting.has_value()) continue;
+    if (std::find(meta.finalizers.begin(), meta.finalizers.end(),
+                  kClassFinalizer) == meta.finalizers.end()) {
+      names.insert(meta.name);
+    }
+  }
+  return names;
+}
+
 // A set is frozen while an effect that names it, or a write to one of its
-// members or to its pod, is without outcome; and while its refused writes are
-// not to be tried again yet.
+// members, to its pod or to its class that has no finalizer yet, is without
+// outcome; and while its refused writes are not to be tried again yet.
 void Plan::Freeze() {
   absl::btree_set<std::string> keys;
   for (const auto& [id, effect] : snapshot_.in_flight) {
@@ -38,9 +55,14 @@ void Plan::Freeze() {
     WakeAt(rate.until);
   }
   if (keys.empty()) return;
+  const absl::btree_set<std::string> unprotected = UnprotectedClasses();
   for (size_t i = 0; i < states_.size(); ++i) {
     const ClaimSet& set = sets_.sets[i];
-    auto written = [&](Row row) { return IsWritten(claim(row).meta.uid); };
+    auto written = [&](Row row) {
+      return IsWritten(claim(row).meta.uid) ||
+             (!unprotected.empty() &&
+              unprotected.contains(claim(row).class_name));
+    };
     states_[i].frozen =
         keys.contains(set.key()) ||
         std::any_of(set.members.begin(), set.members.end(), written) ||

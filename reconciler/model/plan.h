@@ -121,6 +121,7 @@ class Plan {
   absl::Time next_timer_ = absl::InfiniteFuture();
 
   void Freeze();
+  absl::btree_set<std::string> UnprotectedClasses() const;
   // Of units that were Pending until now.
   void UseBudget(const ClaimSet& set, const std::string& class_name,
                  int64_t units);
