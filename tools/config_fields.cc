@@ -188,8 +188,7 @@ std::vector<ConfigField> MakeFields() {
       Time("nodeGoneGrace", &C::node_gone_grace,
            "how long a node object may be absent before it counts as gone"),
       Switch("endRunning", &C::end_running,
-             "whether a running VMI may be ended for lost capacity; no effect "
-             "yet"),
+             "whether a running VMI may be ended for lost capacity"),
       Whole("maxEndingsPerNode", &C::max_endings_per_node, {0, kMany},
             "VMIs of a node that are ended at a time"),
       Whole("maxEndings", &C::max_endings, {0, kMany},
