@@ -92,8 +92,7 @@ v1::Explanation ExplanationOf(
 }
 
 std::vector<v1::NodeUnits> UnitsOf(const Snapshot& snapshot) {
-  const ClaimSets sets = BuildClaimSets(snapshot);
-  const Books books(snapshot, sets);
+  const Books books(snapshot);
   std::vector<v1::NodeUnits> units;
   for (const auto& [key, row] : snapshot.nodes().by_name()) {
     const size_t first = units.size();
@@ -150,8 +149,7 @@ std::shared_ptr<const PublishedPass> PublishPass(const PassResult& result,
   }
   auto pass = std::make_shared<PublishedPass>();
   pass->source = source;
-  pass->sets.reserve(result.sets.size());
-  for (const SetView& view : result.sets) {
+  for (const SetView& view : ViewsOf(snapshot)) {
     pass->sets.push_back(
         {.age_unix_nanos = absl::ToUnixNanos(view.set.age),
          .explanation = ExplanationOf(view.set, news, snapshot),

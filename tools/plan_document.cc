@@ -77,9 +77,12 @@ class PlanDocument::Rows {
   explicit Rows(const PlanRun& run)
       : run_(run),
         snapshot_(run.snapshot),
-        sets_(BuildClaimSets(run.snapshot)),
-        books_(run.snapshot, sets_),
-        budgets_(run.snapshot, sets_, books_) {}
+        books_(run.snapshot),
+        budgets_(run.snapshot) {
+    for (const Slot slot : SlotsInOrder(snapshot_.index)) {
+      sets_.push_back(&snapshot_.index.sets[slot].set);
+    }
+  }
 
   Json Head() const {
     return {{"apiVersion", "gpubinder/v1"},
@@ -106,8 +109,7 @@ class PlanDocument::Rows {
   }
 
   void ForEachSet(absl::FunctionRef<void(const ClaimSet&)> visit) const {
-    std::vector<const ClaimSet*> sets;
-    for (const ClaimSet& set : sets_.sets) sets.push_back(&set);
+    std::vector<const ClaimSet*> sets = sets_;
     std::sort(sets.begin(), sets.end(), [](const auto* a, const auto* b) {
       return std::tie(a->name_space, a->name, b->of_vm) <
              std::tie(b->name_space, b->name, a->of_vm);
@@ -126,15 +128,13 @@ class PlanDocument::Rows {
   }
 
   bool AnyWaits() const {
-    return std::any_of(
-        sets_.sets.begin(), sets_.sets.end(), [&](const ClaimSet& set) {
-          return set.waits_at_gate() || !set.missing.empty() ||
-                 std::any_of(set.members.begin(), set.members.end(),
-                             [&](Row row) {
-                               return snapshot_.claim_columns.phase[row] !=
-                                      Phase::kBound;
-                             });
-        });
+    return std::any_of(sets_.begin(), sets_.end(), [&](const ClaimSet* set) {
+      return set->waits_at_gate() || !set->missing.empty() ||
+             std::any_of(
+                 set->members.begin(), set->members.end(), [&](Row row) {
+                   return snapshot_.claim_columns.phase[row] != Phase::kBound;
+                 });
+    });
   }
 
  private:
@@ -169,9 +169,9 @@ class PlanDocument::Rows {
 
   // The name of the VMI the claim is for; empty: none.
   std::string VmiOf(Row row) const {
-    const uint32_t set = sets_.set_of_claim[row];
-    if (set != kNoSet && sets_.sets[set].vmi.has_value()) {
-      return snapshot_.vmis()[*sets_.sets[set].vmi].meta.name;
+    const ClaimSet* set = snapshot_.index.SetOf(row);
+    if (set != nullptr && set->vmi.has_value()) {
+      return snapshot_.vmis()[*set->vmi].meta.name;
     }
     const GpuClaim& claim = snapshot_.claims()[row];
     if (claim.attached_to.has_value()) return claim.attached_to->name;
@@ -306,7 +306,7 @@ class PlanDocument::Rows {
 
   void Malformed(Visit visit) const {
     for (const MalformedField& field :
-         MalformedFields(snapshot_, budgets_.problems())) {
+         MalformedFields(snapshot_, snapshot_.index.quota_problems)) {
       visit({{"kind", field.kind},
              {"namespace", TextOrNull(field.name_space)},
              {"name", field.name},
@@ -317,7 +317,7 @@ class PlanDocument::Rows {
 
   const PlanRun& run_;
   const Snapshot& snapshot_;
-  const ClaimSets sets_;
+  std::vector<const ClaimSet*> sets_;  // in the order of the pass
   const Books books_;
   const Budgets budgets_;
 };

@@ -50,7 +50,10 @@ class Runner {
     }
   }
 
-  PlanRun Finish() && { return std::move(run_); }
+  PlanRun Finish() && {
+    RefreshIndex(run_.snapshot);
+    return std::move(run_);
+  }
 
  private:
   uint64_t FoldNext(v1::Record record, std::optional<Object> object) {

@@ -73,7 +73,7 @@ void SandboxDisplay::Pass(const FinishedPass& pass) {
     }
   }
   rows_.clear();
-  for (const SetView& view : pass.result.sets) {
+  for (const SetView& view : ViewsOf(pass.snapshot)) {
     TextRow row = RowOf(view, pass.snapshot);
     std::string name = row.cells[0].text;
     rows_.insert_or_assign(std::move(name), std::move(row));

@@ -143,7 +143,9 @@ TEST(ClaimEntries, ThePassWouldSayTheSame) {
     Put(Kind::kPod, pod, snapshot);
     Put(Kind::kVirtualMachineInstance, vmi, snapshot);
     std::vector<std::string> reasons;
-    for (const ClaimSet& set : BuildClaimSets(snapshot).sets) {
+    RefreshIndex(snapshot);
+    for (const Slot slot : SlotsInOrder(snapshot.index)) {
+      const ClaimSet& set = snapshot.index.sets[slot].set;
       if (set.name != "a1") continue;
       for (const auto* problems :
            {&set.problems, &set.start_problems, &set.order_problems}) {

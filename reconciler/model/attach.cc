@@ -95,9 +95,7 @@ void SettleAttachments(Plan& plan) {
   const KindState& vmis =
       plan.snapshot().kinds[static_cast<size_t>(Kind::kVirtualMachineInstance)];
   if (!vmis.listed) return;
-  for (const auto& [key, row] : plan.snapshot().claims().by_name()) {
-    Settle(row, plan);
-  }
+  for (const Row row : plan.claims()) Settle(row, plan);
 }
 
 }  // namespace gpubinder

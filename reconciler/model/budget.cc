@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "proto/utf8.h"
+#include "reconciler/model/capacity.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/launcher.h"
 #include "reconciler/model/pod_request.h"
@@ -37,14 +38,158 @@ std::string KeyOfProblem(const FieldProblem& problem, const Keys& governed) {
   return in_brackets && IsGpuKey(key, governed) ? std::string(key) : "";
 }
 
-// The VMI that a claim's units count for: of its set, or, for a template claim
-// that is in no set any more, the one that owns it.
-std::optional<Row> VmiOf(Row claim, const Snapshot& snapshot,
-                         const ClaimSets& sets) {
-  const uint32_t set = sets.set_of_claim[claim];
-  if (set != kNoSet) return sets.sets[set].vmi;
-  const std::string* owner = TemplateOwner(snapshot.claims()[claim]);
-  return owner == nullptr ? std::nullopt : snapshot.vmis().FindUid(*owner);
+const BudgetKey* FindPool(absl::string_view tenant, absl::string_view key,
+                          const Snapshot& snapshot) {
+  BudgetKey place{.key = std::string(key)};
+  for (place.tenant = std::string(tenant); !place.tenant.empty();
+       place.tenant =
+           ParentTenant(place.tenant, snapshot.config.tenant_prefix)) {
+    auto found = snapshot.index.pools.find(place);
+    if (found != snapshot.index.pools.end()) return &found->first;
+  }
+  return nullptr;
+}
+
+// Reads the quotas into pools that nobody uses yet.
+class QuotaReader {
+ public:
+  explicit QuotaReader(Snapshot& snapshot) : snapshot_(snapshot) {}
+
+  void Read() {
+    snapshot_.index.pools.clear();
+    snapshot_.index.quota_problems.clear();
+    Keys governed;
+    for (const std::string& resource : GovernedResources(snapshot_)) {
+      if (!resource.empty()) governed.insert(ResourceBudgetKey(resource));
+    }
+    const Table<ResourceQuota>& quotas = snapshot_.Of<ResourceQuota>();
+    for (const auto& [key, row] : quotas.by_name()) {
+      if (!quotas[row].meta.labels.contains(kDerivedLabel)) {
+        ReadQuota(quotas[row], governed);
+      }
+    }
+    CarveOut();
+  }
+
+ private:
+  void ReadQuota(const ResourceQuota& quota, const Keys& governed) {
+    for (const auto& [key, quantity] : quota.hard) {
+      if (!IsGpuKey(key, governed)) continue;
+      const Units units = BudgetUnits(quantity);
+      SetLimit(quota.meta.name_space, key, units.value);
+      if (!units.malformed) continue;
+      snapshot_.index.quota_problems.push_back(
+          {.name_space = quota.meta.name_space,
+           .name = quota.meta.name,
+           .problem = {absl::StrCat("spec.hard[\"", key, "\"]"),
+                       absl::StrCat("found \"", Utf8Within(quantity, 40),
+                                    "\", want a quantity of 0 or more")}});
+    }
+    // A value that is no quantity at all: 0 too, or a typing slip would lift
+    // the budget.
+    for (const FieldProblem& problem : quota.meta.problems) {
+      const std::string key = KeyOfProblem(problem, governed);
+      if (!key.empty()) SetLimit(quota.meta.name_space, key, 0);
+    }
+  }
+
+  // The least of several quotas counts.
+  void SetLimit(const std::string& tenant, const std::string& key,
+                int64_t limit) {
+    auto [place, is_new] = snapshot_.index.pools.try_emplace(
+        BudgetKey{.tenant = tenant, .key = key}, Pool{.limit = limit});
+    place->second.limit = std::min(place->second.limit, limit);
+  }
+
+  void CarveOut() {
+    for (const auto& [place, pool] : snapshot_.index.pools) {
+      const BudgetKey* above =
+          FindPool(ParentTenant(place.tenant, snapshot_.config.tenant_prefix),
+                   place.key, snapshot_);
+      if (above == nullptr) continue;
+      int64_t& carved = snapshot_.index.pools.at(*above).carved_out;
+      carved = SaturatingAdd(carved, pool.limit);
+    }
+  }
+
+  Snapshot& snapshot_;
+};
+
+// Counts what one namespace uses.
+class UseCounter {
+ public:
+  UseCounter(const std::string& name_space, const Snapshot& snapshot)
+      : name_space_(name_space), snapshot_(snapshot) {}
+
+  void Count(NamespaceIndex& index) {
+    index.budget_use.clear();
+    index.uncovered.clear();
+    // A migration target adds nothing: its VMI counts once.
+    snapshot_.pods().ForEachIn(name_space_, [&](Row row) {
+      const Pod& pod = snapshot_.pods()[row];
+      if (pod.node_name.empty() || HasEnded(pod)) return;
+      const std::optional<Row> vmi = ListingVmi(pod, snapshot_);
+      if (vmi.has_value() && IsMigrationTarget(pod, snapshot_.vmis()[*vmi])) {
+        return;
+      }
+      for (const auto& [resource, units] : ExtendedRequests(pod).units) {
+        int64_t& sum = vmi.has_value()
+                           ? index.uncovered[{*vmi, resource}]
+                           : index.budget_use[ResourceBudgetKey(resource)];
+        sum = SaturatingAdd(sum, units);
+      }
+    });
+    const ClaimColumns& columns = snapshot_.claim_columns;
+    snapshot_.claims().ForEachIn(name_space_, [&](Row row) {
+      if (columns.phase[row] != Phase::kPending) CountClaim(row, index);
+    });
+    for (const auto& [place, units] : index.uncovered) {
+      int64_t& sum = index.budget_use[ResourceBudgetKey(place.second)];
+      sum = SaturatingAdd(sum, units);
+    }
+  }
+
+ private:
+  void CountClaim(Row row, NamespaceIndex& index) {
+    const int64_t units = snapshot_.claim_columns.units[row];
+    const std::string& resource =
+        snapshot_.names.Text(ResourceOf(row, snapshot_));
+    for (const std::string& key :
+         {ClassBudgetKey(snapshot_.claims()[row].class_name),
+          ResourceBudgetKey(resource)}) {
+      int64_t& sum = index.budget_use[key];
+      sum = SaturatingAdd(sum, units);
+    }
+    const std::optional<Row> vmi = CoveredVmi(row, snapshot_);
+    if (!vmi.has_value()) return;
+    auto found = index.uncovered.find({*vmi, resource});
+    if (found == index.uncovered.end()) return;
+    found->second = std::max<int64_t>(0, SaturatingSub(found->second, units));
+  }
+
+  const std::string& name_space_;
+  const Snapshot& snapshot_;
+};
+
+enum class Direction { kIn, kOut };
+
+void Transfer(const std::string& name_space, const NamespaceIndex& use,
+              Direction direction, Snapshot& snapshot) {
+  PassIndex& index = snapshot.index;
+  for (const auto& [key, units] : use.budget_use) {
+    const BudgetKey* pool = FindPool(name_space, key, snapshot);
+    if (pool == nullptr) continue;
+    const absl::int128 change = units;
+    index.pools.at(*pool).used +=
+        direction == Direction::kIn ? change : -change;
+  }
+  for (const auto& [place, units] : use.uncovered) {
+    if (direction == Direction::kIn) {
+      index.uncovered[place] = units;
+    } else {
+      index.uncovered.erase(place);
+    }
+  }
 }
 
 }  // namespace
@@ -65,185 +210,109 @@ std::string ResourceBudgetKey(absl::string_view resource) {
   return absl::StrCat("requests.", resource);
 }
 
-Budgets::Budgets(const Snapshot& snapshot, const ClaimSets& sets,
-                 const Books& books)
-    : prefix_(snapshot.config.tenant_prefix) {
-  ReadQuotas(snapshot);
-  if (budgets_.empty()) return;
-  CarveOut();
-  CountClaims(snapshot, books);
-  CountPods(snapshot, sets, books);
-  CountInFlight(snapshot, sets);
+Budgets::Budgets(const Snapshot& snapshot) : snapshot_(snapshot) {
+  if (!snapshot.index.pools.empty()) CountInFlight();
+}
+
+Budget Budgets::BudgetOf(const BudgetKey& key, const Pool& pool) const {
+  auto assumed = assumed_.find(key);
+  const int64_t more = assumed == assumed_.end() ? 0 : assumed->second;
+  return {.tenant = key.tenant,
+          .key = key.key,
+          .limit = pool.limit,
+          .carved_out = pool.carved_out,
+          .used = SaturatingAdd(Clamped(pool.used), more)};
 }
 
 std::vector<Budget> Budgets::All() const {
   std::vector<Budget> all;
-  for (const auto& [key, budget] : budgets_) all.push_back(budget);
+  for (const auto& [key, pool] : snapshot_.index.pools) {
+    all.push_back(BudgetOf(key, pool));
+  }
   return all;
 }
 
-const Budget* Budgets::PoolOf(absl::string_view tenant,
-                              absl::string_view key) const {
-  for (std::string at(tenant); !at.empty(); at = ParentTenant(at, prefix_)) {
-    auto found = budgets_.find(TenantAndKey(at, key));
-    if (found != budgets_.end()) return &found->second;
-  }
-  return nullptr;
-}
-
-void Budgets::ReadQuotas(const Snapshot& snapshot) {
-  Keys governed;
-  for (const std::string& resource : GovernedResources(snapshot)) {
-    if (!resource.empty()) governed.insert(ResourceBudgetKey(resource));
-  }
-  const Table<ResourceQuota>& quotas = snapshot.Of<ResourceQuota>();
-  for (const auto& [key, row] : quotas.by_name()) {
-    if (!quotas[row].meta.labels.contains(kDerivedLabel)) {
-      ReadQuota(quotas[row], governed);
-    }
-  }
-}
-
-void Budgets::ReadQuota(const ResourceQuota& quota, const Keys& governed) {
-  for (const auto& [key, quantity] : quota.hard) {
-    if (!IsGpuKey(key, governed)) continue;
-    const Units units = BudgetUnits(quantity);
-    SetLimit(quota.meta.name_space, key, units.value);
-    if (!units.malformed) continue;
-    problems_.push_back(
-        {.name_space = quota.meta.name_space,
-         .name = quota.meta.name,
-         .problem = {absl::StrCat("spec.hard[\"", key, "\"]"),
-                     absl::StrCat("found \"", Utf8Within(quantity, 40),
-                                  "\", want a quantity of 0 or more")}});
-  }
-  // A value that is no quantity at all: 0 too, or a typing slip would lift the
-  // budget.
-  for (const FieldProblem& problem : quota.meta.problems) {
-    const std::string key = KeyOfProblem(problem, governed);
-    if (!key.empty()) SetLimit(quota.meta.name_space, key, 0);
-  }
-}
-
-// The least of several quotas counts.
-void Budgets::SetLimit(const std::string& tenant, const std::string& key,
-                       int64_t limit) {
-  auto [place, is_new] = budgets_.try_emplace(
-      TenantAndKey(tenant, key),
-      Budget{.tenant = tenant, .key = key, .limit = limit});
-  place->second.limit = std::min(place->second.limit, limit);
-}
-
-void Budgets::CarveOut() {
-  for (const auto& [place, budget] : budgets_) {
-    const std::string parent = ParentTenant(budget.tenant, prefix_);
-    const Budget* pool = PoolOf(parent, budget.key);
-    if (pool == nullptr) continue;
-    int64_t& carved = budgets_.at({pool->tenant, pool->key}).carved_out;
-    carved = SaturatingAdd(carved, budget.limit);
-  }
+std::optional<Budget> Budgets::PoolOf(absl::string_view tenant,
+                                      absl::string_view key) const {
+  const BudgetKey* place = FindPool(tenant, key, snapshot_);
+  if (place == nullptr) return std::nullopt;
+  return BudgetOf(*place, snapshot_.index.pools.at(*place));
 }
 
 void Budgets::Use(absl::string_view tenant, const std::string& key,
                   int64_t units) {
-  const Budget* pool = PoolOf(tenant, key);
+  const BudgetKey* pool = FindPool(tenant, key, snapshot_);
   if (pool == nullptr) return;
-  int64_t& used = budgets_.at({pool->tenant, pool->key}).used;
-  used = SaturatingAdd(used, units);
-}
-
-void Budgets::CountClaims(const Snapshot& snapshot, const Books& books) {
-  const ClaimColumns& columns = snapshot.claim_columns;
-  for (Row row = 0; row < snapshot.claims().end(); ++row) {
-    if (!snapshot.claims().Holds(row) || columns.phase[row] == Phase::kPending)
-      continue;
-    const GpuClaim& claim = snapshot.claims()[row];
-    Use(claim.meta.name_space, ClassBudgetKey(claim.class_name),
-        columns.units[row]);
-    Use(claim.meta.name_space,
-        ResourceBudgetKey(snapshot.names.Text(books.ResourceOf(row))),
-        columns.units[row]);
-  }
-}
-
-// Raw units: what pods on nodes ask for beyond what any Bound or Lost claim of
-// their VMI covers, on whatever node. A migration target adds nothing: its
-// VMI counts once.
-void Budgets::CountPods(const Snapshot& snapshot, const ClaimSets& sets,
-                        const Books& books) {
-  const Table<Pod>& pods = snapshot.pods();
-  for (Row row = 0; row < pods.end(); ++row) {
-    if (!pods.Holds(row)) continue;
-    const Pod& pod = pods[row];
-    if (pod.node_name.empty() || HasEnded(pod)) continue;
-    const std::optional<Row> vmi = ListingVmi(pod, snapshot);
-    if (vmi.has_value() && IsMigrationTarget(pod, snapshot.vmis()[*vmi])) {
-      continue;
-    }
-    for (const auto& [resource, units] : ExtendedRequests(pod).units) {
-      if (vmi.has_value()) {
-        int64_t& sum = uncovered_[{*vmi, resource}];
-        sum = SaturatingAdd(sum, units);
-      } else {
-        Use(pod.meta.name_space, ResourceBudgetKey(resource), units);
-      }
-    }
-  }
-  const ClaimColumns& columns = snapshot.claim_columns;
-  for (Row row = 0; row < snapshot.claims().end(); ++row) {
-    if (!snapshot.claims().Holds(row) || columns.phase[row] == Phase::kPending)
-      continue;
-    const std::optional<Row> vmi = VmiOf(row, snapshot, sets);
-    if (!vmi.has_value()) continue;
-    auto found =
-        uncovered_.find({*vmi, snapshot.names.Text(books.ResourceOf(row))});
-    if (found == uncovered_.end()) continue;
-    found->second =
-        std::max<int64_t>(0, SaturatingSub(found->second, columns.units[row]));
-  }
-  for (const auto& [place, units] : uncovered_) {
-    Use(snapshot.vmis()[place.first].meta.name_space,
-        ResourceBudgetKey(place.second), units);
-  }
+  int64_t& assumed = assumed_[*pool];
+  assumed = SaturatingAdd(assumed, units);
 }
 
 // A Lost claim that is on its way back counts already.
-void Budgets::CountInFlight(const Snapshot& snapshot, const ClaimSets& sets) {
-  for (const auto& [id, effect] : snapshot.in_flight) {
+void Budgets::CountInFlight() {
+  for (const auto& [id, effect] : snapshot_.in_flight) {
     if (!effect.has_bind_claim()) continue;
     const std::optional<Row> row =
-        snapshot.claims().FindUid(effect.target().uid());
+        snapshot_.claims().FindUid(effect.target().uid());
     if (!row.has_value() ||
-        snapshot.claim_columns.phase[*row] != Phase::kPending) {
+        snapshot_.claim_columns.phase[*row] != Phase::kPending) {
       continue;
     }
-    const GpuClaim& claim = snapshot.claims()[*row];
+    const GpuClaim& claim = snapshot_.claims()[*row];
     Assume({.tenant = claim.meta.name_space,
             .class_name = claim.class_name,
             .resource = effect.bind_claim().resource_name(),
-            .vmi = VmiOf(*row, snapshot, sets),
-            .units = snapshot.claim_columns.units[*row]});
+            .vmi = CoveredVmi(*row, snapshot_),
+            .units = snapshot_.claim_columns.units[*row]});
   }
 }
 
 int64_t Budgets::UncoveredOf(Row vmi, const std::string& resource) const {
-  auto found = uncovered_.find({vmi, resource});
-  return found == uncovered_.end() ? 0 : found->second;
+  const std::pair<Row, std::string> place(vmi, resource);
+  auto changed = uncovered_.find(place);
+  if (changed != uncovered_.end()) return changed->second;
+  auto found = snapshot_.index.uncovered.find(place);
+  return found == snapshot_.index.uncovered.end() ? 0 : found->second;
 }
 
 void Budgets::Assume(const BudgetOrder& order) {
-  if (budgets_.empty()) return;
+  if (snapshot_.index.pools.empty()) return;
   Use(order.tenant, ClassBudgetKey(order.class_name), order.units);
   int64_t adds = order.units;
   if (order.vmi.has_value()) {
-    auto found = uncovered_.find({*order.vmi, order.resource});
-    if (found != uncovered_.end()) {
-      const int64_t covered = std::min(found->second, order.units);
-      found->second = SaturatingSub(found->second, covered);
+    const int64_t uncovered = UncoveredOf(*order.vmi, order.resource);
+    const int64_t covered = std::min(uncovered, order.units);
+    if (covered > 0) {
+      uncovered_[{*order.vmi, order.resource}] = uncovered - covered;
       adds = SaturatingSub(adds, covered);
     }
   }
   Use(order.tenant, ResourceBudgetKey(order.resource), adds);
+}
+
+void RebuildBudgets(Snapshot& snapshot) {
+  QuotaReader(snapshot).Read();
+  snapshot.index.uncovered.clear();
+  for (auto& [name_space, index] : snapshot.index.namespaces) {
+    index.budget_use.clear();
+    index.uncovered.clear();
+    PutInBudgetUse(name_space, snapshot);
+  }
+}
+
+void TakeOutBudgetUse(const std::string& name_space, Snapshot& snapshot) {
+  auto found = snapshot.index.namespaces.find(name_space);
+  if (found == snapshot.index.namespaces.end()) return;
+  Transfer(name_space, found->second, Direction::kOut, snapshot);
+}
+
+void PutInBudgetUse(const std::string& name_space, Snapshot& snapshot) {
+  auto found = snapshot.index.namespaces.find(name_space);
+  if (found == snapshot.index.namespaces.end() ||
+      snapshot.index.pools.empty()) {
+    return;
+  }
+  UseCounter(name_space, snapshot).Count(found->second);
+  Transfer(name_space, found->second, Direction::kIn, snapshot);
 }
 
 }  // namespace gpubinder

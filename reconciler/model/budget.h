@@ -15,11 +15,8 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "absl/container/btree_set.h"
 #include "absl/strings/string_view.h"
-#include "reconciler/model/capacity.h"
-#include "reconciler/model/claim_set.h"
-#include "reconciler/model/object_parts.h"
+#include "reconciler/model/index.h"
 #include "reconciler/model/snapshot.h"
 
 namespace gpubinder {
@@ -36,12 +33,6 @@ struct Budget {
   int64_t left() const;
 };
 
-// A quota's entry that cannot be read and counts as 0.
-struct BudgetProblem {
-  std::string name_space, name;  // of the ResourceQuota
-  FieldProblem problem;
-};
-
 // "requests.gpu.cozystack.io/h100" and "requests.nvidia.com/H100".
 std::string ClassBudgetKey(absl::string_view class_name);
 std::string ResourceBudgetKey(absl::string_view resource);
@@ -56,43 +47,44 @@ struct BudgetOrder {
 
 class Budgets {
  public:
-  // Bindings in flight count as bound (C10).
-  // O((claims + pods + quotas) x depth of the tenant tree); O(quotas) where
-  // none has a GPU key.
-  Budgets(const Snapshot& snapshot, const ClaimSets& sets, const Books& books);
+  // The snapshot's index is up to date, and both outlive the budgets. Bindings
+  // in flight count as bound (C10). O(effects in flight).
+  explicit Budgets(const Snapshot& snapshot);
 
   // By tenant, then key.
   std::vector<Budget> All() const;
-  // The budget that an order of the tenant falls under; null: unlimited.
-  const Budget* PoolOf(absl::string_view tenant, absl::string_view key) const;
+  // The budget that an order of the tenant falls under; nothing: unlimited.
+  // O(depth of the tenant tree x log).
+  std::optional<Budget> PoolOf(absl::string_view tenant,
+                               absl::string_view key) const;
   // Raw units of the VMI's pods that no claim of it covers: a claim that is
   // bound covers them, so these add nothing to use.
   int64_t UncoveredOf(Row vmi, const std::string& resource) const;
   // Uses the units up for all that is asked later (C9).
   void Assume(const BudgetOrder& order);
-  // By namespace and name of the quota.
-  const std::vector<BudgetProblem>& problems() const { return problems_; }
 
  private:
-  using TenantAndKey = std::pair<std::string, std::string>;
-
-  void ReadQuotas(const Snapshot& snapshot);
-  void ReadQuota(const ResourceQuota& quota,
-                 const absl::btree_set<std::string>& governed);
-  void SetLimit(const std::string& tenant, const std::string& key,
-                int64_t limit);
-  void CarveOut();
-  void CountClaims(const Snapshot& snapshot, const Books& books);
-  void CountPods(const Snapshot& snapshot, const ClaimSets& sets,
-                 const Books& books);
-  void CountInFlight(const Snapshot& snapshot, const ClaimSets& sets);
   void Use(absl::string_view tenant, const std::string& key, int64_t units);
+  Budget BudgetOf(const BudgetKey& key, const Pool& pool) const;
+  void CountInFlight();
 
-  std::string prefix_;
+  const Snapshot& snapshot_;
+  // What differs from the index.
+  absl::btree_map<BudgetKey, int64_t> assumed_;
   absl::btree_map<std::pair<Row, std::string>, int64_t> uncovered_;
-  absl::btree_map<TenantAndKey, Budget> budgets_;
-  std::vector<BudgetProblem> problems_;
 };
+
+// How the index keeps the pools (RefreshIndex is the only caller). Raw units
+// are what pods on nodes ask for beyond what any Bound or Lost claim of their
+// VMI covers, on whatever node.
+//
+// Reads the quotas and counts all namespaces anew. O(quotas) where none has a
+// GPU key, else O(claims + pods) too.
+void RebuildBudgets(Snapshot& snapshot);
+// Takes what the namespace uses out of its pools, or counts it and puts it in.
+// O(claims and pods of the namespace).
+void TakeOutBudgetUse(const std::string& name_space, Snapshot& snapshot);
+void PutInBudgetUse(const std::string& name_space, Snapshot& snapshot);
 
 }  // namespace gpubinder
 

@@ -70,8 +70,8 @@ class BudgetTest : public testing::Test {
 
   // "tenant key limit-carved used", one a line.
   std::string Text() {
-    const ClaimSets sets = BuildClaimSets(snapshot_);
-    const Budgets budgets(snapshot_, sets, Books(snapshot_, sets));
+    RefreshIndex(snapshot_);
+    const Budgets budgets(snapshot_);
     std::string text;
     for (const Budget& budget : budgets.All()) {
       absl::StrAppend(&text, budget.tenant, " ",
@@ -151,11 +151,11 @@ TEST_F(BudgetTest, AnUnreadableBudgetCountsAsNoneAndIsReported) {
       {absl::StrCat("spec.hard[\"", kResourceKey, "\"]"), "found true"}};
   Put(Kind::kResourceQuota, "b", "q", std::move(wrong));
   EXPECT_EQ(Text(), "a class 0-0 used 0\nb resource 0-0 used 0\n");
-  const ClaimSets sets = BuildClaimSets(snapshot_);
-  const Budgets budgets(snapshot_, sets, Books(snapshot_, sets));
-  ASSERT_EQ(budgets.problems().size(), 1u);
-  EXPECT_EQ(budgets.problems()[0].name_space, "a");
-  EXPECT_EQ(budgets.problems()[0].problem.field,
+  RefreshIndex(snapshot_);
+  const std::vector<BudgetProblem>& problems = snapshot_.index.quota_problems;
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_EQ(problems[0].name_space, "a");
+  EXPECT_EQ(problems[0].problem.field,
             absl::StrCat("spec.hard[\"", kClassKey, "\"]"));
 }
 

@@ -1,8 +1,8 @@
 #include "reconciler/model/capacity.h"
 
 #include <algorithm>
+#include <limits>
 
-#include "reconciler/model/pod_request.h"
 #include "reconciler/model/saturating.h"
 
 namespace gpubinder {
@@ -12,49 +12,63 @@ int64_t NodeUse::free() const {
       0, SaturatingSub(SaturatingSub(allocatable, booked), raw));
 }
 
-Books::Books(const Snapshot& snapshot, const ClaimSets& sets)
-    : snapshot_(snapshot), nodes_(snapshot.names.size()) {
-  for (const auto& [key, row] : snapshot.classes().by_name()) {
-    const GpuClass& found = snapshot.classes()[row];
-    const std::optional<NameId> name = snapshot.names.Find(found.meta.name);
-    const std::optional<NameId> resource =
-        snapshot.names.Find(found.resource_name);
-    if (name.has_value() && resource.has_value()) {
-      resource_of_class_[*name] = *resource;
-    }
-  }
-  AddNodes();
-  AddClaims();
-  AddAssumed();
-  AddPods(sets);
+NameId ResourceOf(Row claim, const Snapshot& snapshot) {
+  const ClaimColumns& columns = snapshot.claim_columns;
+  if (columns.resource[claim] != kNoName) return columns.resource[claim];
+  auto found = snapshot.class_resources.find(columns.class_name[claim]);
+  return found == snapshot.class_resources.end() ? kNoName : found->second;
 }
 
+std::optional<Row> CoveredVmi(Row claim, const Snapshot& snapshot) {
+  if (const ClaimSet* set = snapshot.index.SetOf(claim)) return set->vmi;
+  const std::string* owner = TemplateOwner(snapshot.claims()[claim]);
+  if (owner == nullptr) return std::nullopt;
+  const std::optional<Row> vmi = snapshot.vmis().FindUid(*owner);
+  const bool here =
+      vmi.has_value() && snapshot.vmis()[*vmi].meta.name_space ==
+                             snapshot.claims()[claim].meta.name_space;
+  return here ? vmi : std::nullopt;
+}
+
+int64_t Clamped(absl::int128 sum) {
+  return sum > std::numeric_limits<int64_t>::max()
+             ? std::numeric_limits<int64_t>::max()
+             : static_cast<int64_t>(sum);
+}
+
+Books::Books(const Snapshot& snapshot) : snapshot_(snapshot) { AddAssumed(); }
+
 NodeUse& Books::At(NameId node, NameId resource) {
-  std::vector<Entry>& entries = nodes_[node];
-  auto place = std::lower_bound(
-      entries.begin(), entries.end(), resource,
-      [](const Entry& entry, NameId id) { return entry.resource < id; });
-  if (place == entries.end() || place->resource != resource) {
-    place = entries.insert(place, Entry{.resource = resource});
-  }
-  return place->use;
+  auto found = changed_.find({node, resource});
+  if (found != changed_.end()) return found->second;
+  return changed_.emplace(NodeAndResource(node, resource), Use(node, resource))
+      .first->second;
 }
 
 NodeUse Books::Use(NameId node, NameId resource) const {
-  if (node >= nodes_.size()) return {};
-  for (const Entry& entry : nodes_[node]) {
+  if (!changed_.empty()) {
+    auto changed = changed_.find({node, resource});
+    if (changed != changed_.end()) return changed->second;
+  }
+  const auto& uses = snapshot_.index.uses;
+  if (node >= uses.size()) return {};
+  for (const ResourceUse& entry : uses[node]) {
     if (entry.resource == resource) return entry.use;
   }
   return {};
 }
 
 std::vector<std::pair<NameId, NodeUse>> Books::UsesOf(NameId node) const {
-  std::vector<std::pair<NameId, NodeUse>> uses;
-  if (node >= nodes_.size()) return uses;
-  for (const Entry& entry : nodes_[node]) {
-    uses.emplace_back(entry.resource, entry.use);
+  absl::btree_map<NameId, NodeUse> all;
+  const auto& uses = snapshot_.index.uses;
+  if (node < uses.size()) {
+    for (const ResourceUse& entry : uses[node]) all[entry.resource] = entry.use;
   }
-  return uses;
+  auto changed = changed_.lower_bound({node, 0});
+  for (; changed != changed_.end() && changed->first.first == node; ++changed) {
+    all[changed->first.second] = changed->second;
+  }
+  return {all.begin(), all.end()};
 }
 
 void Books::Assume(NameId node, NameId resource, int64_t units) {
@@ -64,45 +78,20 @@ void Books::Assume(NameId node, NameId resource, int64_t units) {
 
 void Books::AssumeFor(Row vmi, NameId node, NameId resource, int64_t units) {
   Assume(node, resource, units);
-  auto found = of_vmi_.find({vmi, {node, resource}});
-  if (found == of_vmi_.end()) return;
-  const int64_t covered = std::min(units, found->second);
-  found->second -= covered;
+  const int64_t raw = RawOfVmi(vmi, node, resource);
+  if (raw == 0) return;
+  const int64_t covered = std::min(units, raw);
+  covered_[{vmi, node, resource}] = raw - covered;
   NodeUse& use = At(node, resource);
   use.raw = std::max<int64_t>(0, use.raw - covered);
 }
 
 int64_t Books::RawOfVmi(Row vmi, NameId node, NameId resource) const {
-  auto found = of_vmi_.find({vmi, {node, resource}});
-  return found == of_vmi_.end() ? 0 : found->second;
-}
-
-NameId Books::ResourceOf(Row claim) const {
-  const ClaimColumns& columns = snapshot_.claim_columns;
-  if (columns.resource[claim] != kNoName) return columns.resource[claim];
-  auto found = resource_of_class_.find(columns.class_name[claim]);
-  return found == resource_of_class_.end() ? kNoName : found->second;
-}
-
-void Books::AddNodes() {
-  for (Row row = 0; row < snapshot_.nodes().end(); ++row) {
-    if (!snapshot_.nodes().Holds(row)) continue;
-    const NameId node = snapshot_.node_columns.name[row];
-    for (const NodeResource& resource : snapshot_.node_columns.resources[row]) {
-      NodeUse& use = At(node, resource.resource);
-      use.allocatable = resource.allocatable;
-      use.served = resource.allocatable > 0;
-      use.malformed = resource.malformed;
-    }
-  }
-}
-
-void Books::AddClaims() {
-  const ClaimColumns& columns = snapshot_.claim_columns;
-  for (Row row = 0; row < snapshot_.claims().end(); ++row) {
-    if (columns.phase[row] != Phase::kBound) continue;
-    Assume(columns.node[row], ResourceOf(row), columns.units[row]);
-  }
+  const VmiPlace place{.vmi = vmi, .node = node, .resource = resource};
+  auto covered = covered_.find(place);
+  if (covered != covered_.end()) return covered->second;
+  auto found = snapshot_.index.raw_of_vmi.find(place);
+  return found == snapshot_.index.raw_of_vmi.end() ? 0 : found->second;
 }
 
 void Books::AddAssumed() {
@@ -120,54 +109,6 @@ void Books::AddAssumed() {
     const bool there =
         columns.phase[*row] == Phase::kBound && columns.node[*row] == *node;
     if (!there) Assume(*node, *resource, columns.units[*row]);
-  }
-}
-
-// Raw is what pods ask for beyond what the claims of their VMI on that node
-// cover; a claim covers once per node, so the pods of a VMI count together.
-void Books::AddPods(const ClaimSets& sets) {
-  const Table<Pod>& pods = snapshot_.pods();
-  for (Row row = 0; row < pods.end(); ++row) {
-    if (!pods.Holds(row) || pods[row].node_name.empty() ||
-        HasEnded(pods[row])) {
-      continue;
-    }
-    const std::optional<NameId> node =
-        snapshot_.names.Find(pods[row].node_name);
-    if (!node.has_value()) continue;
-    const std::optional<Row> vmi = ListingVmi(pods[row], snapshot_);
-    for (const auto& [name, units] : ExtendedRequests(pods[row]).units) {
-      const std::optional<NameId> resource = snapshot_.names.Find(name);
-      if (!resource.has_value()) continue;
-      if (vmi.has_value()) {
-        int64_t& sum = of_vmi_[{*vmi, {*node, *resource}}];
-        sum = SaturatingAdd(sum, units);
-      } else {
-        NodeUse& use = At(*node, *resource);
-        use.raw = SaturatingAdd(use.raw, units);
-      }
-    }
-  }
-  const ClaimColumns& columns = snapshot_.claim_columns;
-  for (Row row = 0; row < snapshot_.claims().end(); ++row) {
-    if (columns.phase[row] != Phase::kBound) continue;
-    std::optional<Row> vmi;
-    const uint32_t set = sets.set_of_claim[row];
-    if (set != kNoSet) {
-      vmi = sets.sets[set].vmi;
-    } else if (const std::string* owner =
-                   TemplateOwner(snapshot_.claims()[row])) {
-      vmi = snapshot_.vmis().FindUid(*owner);
-    }
-    if (!vmi.has_value()) continue;
-    auto found = of_vmi_.find({*vmi, {columns.node[row], ResourceOf(row)}});
-    if (found == of_vmi_.end()) continue;
-    found->second =
-        std::max<int64_t>(0, SaturatingSub(found->second, columns.units[row]));
-  }
-  for (const auto& [key, units] : of_vmi_) {
-    NodeUse& use = At(key.second.first, key.second.second);
-    use.raw = SaturatingAdd(use.raw, units);
   }
 }
 

@@ -1,7 +1,7 @@
 // Units by node and resource: allocatable, booked, raw (rules C1 to C5).
 //
-// Books are made once at the start of a pass and then follow what the pass
-// decides: Assume uses units up at once for all later steps (C9); what a
+// Books begin with what the index counts and then follow what the pass decides:
+// Assume uses units up at once for all later steps (C9); what a
 // decision frees stays booked until a later pass has seen it.
 
 #ifndef RECONCILER_MODEL_CAPACITY_H_
@@ -13,28 +13,29 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "reconciler/model/claim_set.h"
+#include "absl/numeric/int128.h"
+#include "reconciler/model/index.h"
 #include "reconciler/model/snapshot.h"
 
 namespace gpubinder {
 
-// What one node has of one resource.
-struct NodeUse {
-  int64_t allocatable = 0;
-  int64_t booked = 0;
-  int64_t raw = 0;
-  bool served = false;     // allocatable names the resource, above 0
-  bool malformed = false;  // allocatable cannot be used
+// The resource of a claim's units: what was written with its binding, else
+// its class's now (C2). kNoName when the class has gone too.
+NameId ResourceOf(Row claim, const Snapshot& snapshot);
 
-  // Never below 0 and never wrapped.
-  int64_t free() const;
-};
+// The VMI whose pods a claim's units cover: of its set, or, for a template
+// claim that is in no set any more, the one of its namespace that owns it.
+std::optional<Row> CoveredVmi(Row claim, const Snapshot& snapshot);
+
+// A sum of units in the range of int64.
+int64_t Clamped(absl::int128 sum);
 
 class Books {
  public:
-  // O(claims + pods + effects in flight). Effects without outcome count on
-  // the old node and on the new one (C10).
-  Books(const Snapshot& snapshot, const ClaimSets& sets);
+  // The snapshot's index is up to date, and both outlive the books.
+  // O(effects in flight). Effects without outcome count on the old node and on
+  // the new one (C10).
+  explicit Books(const Snapshot& snapshot);
 
   // A node or resource nobody has used gives zeros. O(resources of a node).
   NodeUse Use(NameId node, NameId resource) const;
@@ -49,27 +50,14 @@ class Books {
   // Raw units on a node that pods listed by this VMI account for.
   int64_t RawOfVmi(Row vmi, NameId node, NameId resource) const;
 
-  // The resource of a claim's units: what was written with its binding, else
-  // its class's now (C2). kNoName when the class has gone too.
-  NameId ResourceOf(Row claim) const;
-
  private:
-  struct Entry {
-    NameId resource = kNoName;
-    NodeUse use;
-  };
   NodeUse& At(NameId node, NameId resource);
-  void AddNodes();
-  void AddClaims();
   void AddAssumed();
-  void AddPods(const ClaimSets& sets);
 
   const Snapshot& snapshot_;
-  absl::btree_map<NameId, NameId> resource_of_class_;
-  // By node name id; entries sorted by resource id.
-  std::vector<std::vector<Entry>> nodes_;
-  // By VMI, node and resource.
-  absl::btree_map<std::pair<Row, std::pair<NameId, NameId>>, int64_t> of_vmi_;
+  // What differs from the index.
+  absl::btree_map<NodeAndResource, NodeUse> changed_;
+  absl::btree_map<VmiPlace, int64_t> covered_;
 };
 
 }  // namespace gpubinder

@@ -71,8 +71,8 @@ class CapacityTest : public testing::Test {
     return claim;
   }
   NodeUse Use(const std::string& node) {
-    const ClaimSets sets = BuildClaimSets(snapshot_);
-    const Books books(snapshot_, sets);
+    RefreshIndex(snapshot_);
+    const Books books(snapshot_);
     return books.Use(snapshot_.names.Intern(node),
                      snapshot_.names.Intern(kH100));
   }

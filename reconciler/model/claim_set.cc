@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "reconciler/model/names.h"
+#include "reconciler/model/snapshot.h"
 #include "reconciler/model/tenant.h"
 
 namespace gpubinder {
@@ -22,23 +24,33 @@ v1::ReasonDetail Problem(v1::Reason reason) {
 // Gathers the sets; one use, one call of Build.
 class SetBuilder {
  public:
-  explicit SetBuilder(const Snapshot& snapshot)
-      : snapshot_(snapshot),
-        claims_(snapshot.claims()),
-        set_of_(claims_.end(), kNoSet) {}
+  SetBuilder(absl::string_view name_space, const Snapshot& snapshot)
+      : name_space_(name_space),
+        snapshot_(snapshot),
+        claims_(snapshot.claims()) {}
 
   ClaimSets Build() {
     IndexClaims();
     for (const Row vmi : LiveVmisInOrder()) AddLive(vmi);
     for (const Row vm : VmsByAge()) AddStopped(vm);
-    for (const auto& [key, row] : claims_.by_name()) AddOrder(row);
-    return Sorted();
+    ClaimSets result;
+    claims_.ForEachIn(name_space_, [&](Row row) {
+      if (taken_.contains(row)) return;
+      if (TemplateOwner(claims_[row]) != nullptr) {
+        result.loose.push_back(row);
+      } else {
+        AddOrder(row);
+      }
+    });
+    std::sort(sets_.begin(), sets_.end(), ComesBefore);
+    result.sets = std::move(sets_);
+    return result;
   }
 
  private:
   // Claims by the VMI that holds or owns them; names in order.
   void IndexClaims() {
-    for (const auto& [key, row] : claims_.by_name()) {
+    claims_.ForEachIn(name_space_, [&](Row row) {
       const GpuClaim& claim = claims_[row];
       if (const std::string* owner = TemplateOwner(claim)) {
         const std::optional<Row> vmi = snapshot_.vmis().FindUid(*owner);
@@ -49,43 +61,43 @@ class SetBuilder {
       } else if (std::optional<Row> vmi = HoldingVmi(claim, snapshot_)) {
         of_vmi_[*vmi].push_back(row);
       }
-    }
+    });
   }
 
   // Of two VMIs that name one free claim the one with the older launcher gets
   // it, then by name (rule A1).
   std::vector<Row> LiveVmisInOrder() {
     std::vector<std::tuple<absl::Time, std::string, Row>> order;
-    for (const auto& [key, row] : snapshot_.vmis().by_name()) {
+    snapshot_.vmis().ForEachIn(name_space_, [&](Row row) {
       const VirtualMachineInstance& vmi = snapshot_.vmis()[row];
-      if (HasEnded(vmi)) continue;
-      if (!vmi.claims.present && !of_vmi_.contains(row)) continue;
+      if (HasEnded(vmi)) return;
+      if (!vmi.claims.present && !of_vmi_.contains(row)) return;
       Launcher launcher = FindLauncher(vmi, snapshot_);
       const absl::Time age = launcher.pod.has_value()
                                  ? snapshot_.pods()[*launcher.pod].meta.created
                                  : absl::InfiniteFuture();
       launchers_[row] = std::move(launcher);
-      order.emplace_back(age, key, row);
-    }
+      order.emplace_back(age, vmi.meta.name, row);
+    });
     std::sort(order.begin(), order.end());
     std::vector<Row> rows;
-    for (const auto& [age, key, row] : order) rows.push_back(row);
+    for (const auto& [age, name, row] : order) rows.push_back(row);
     return rows;
   }
 
   std::vector<Row> VmsByAge() const {
     std::vector<std::tuple<absl::Time, std::string, Row>> order;
-    for (const auto& [key, row] : snapshot_.vms().by_name()) {
+    snapshot_.vms().ForEachIn(name_space_, [&](Row row) {
       const VirtualMachine& vm = snapshot_.vms()[row];
-      if (!vm.claims.present) continue;
+      if (!vm.claims.present) return;
       const VirtualMachineInstance* vmi =
           snapshot_.vmis().Find(vm.meta.name_space, vm.meta.name);
-      if (vmi != nullptr && !HasEnded(*vmi)) continue;
-      order.emplace_back(vm.meta.created, key, row);
-    }
+      if (vmi != nullptr && !HasEnded(*vmi)) return;
+      order.emplace_back(vm.meta.created, vm.meta.name, row);
+    });
     std::sort(order.begin(), order.end());
     std::vector<Row> rows;
-    for (const auto& [age, key, row] : order) rows.push_back(row);
+    for (const auto& [age, name, row] : order) rows.push_back(row);
     return rows;
   }
 
@@ -161,7 +173,7 @@ class SetBuilder {
     }
     const std::optional<Row> holder = HoldingVmi(claims_[*row], snapshot_);
     const bool elsewhere = (holder.has_value() && holder != set.vmi) ||
-                           set_of_[*row] != kNoSet ||
+                           taken_.contains(*row) ||
                            TemplateOwner(claims_[*row]) != nullptr;
     if (elsewhere) {
       set.start_problems.push_back(Problem(v1::CLAIM_ATTACHED_ELSEWHERE));
@@ -182,7 +194,7 @@ class SetBuilder {
       if (entry.claim_name.empty()) continue;
       const std::optional<Row> claim =
           claims_.FindRow(set.name_space, entry.claim_name);
-      if (!claim.has_value() || set_of_[*claim] != kNoSet) continue;
+      if (!claim.has_value() || taken_.contains(*claim)) continue;
       const GpuClaim& held = claims_[*claim];
       if (TemplateOwner(held) != nullptr ||
           HoldingVmi(held, snapshot_).has_value() ||
@@ -203,17 +215,14 @@ class SetBuilder {
   }
 
   void AddOrder(Row row) {
-    if (set_of_[row] != kNoSet) return;
     const GpuClaim& claim = claims_[row];
-    if (TemplateOwner(claim) != nullptr) return;
     ClaimSet set{.name_space = claim.meta.name_space, .name = claim.meta.name};
     Join(row, set);
     Finish(std::move(set));
   }
 
   void Join(Row row, ClaimSet& set) {
-    if (set_of_[row] != kNoSet) return;
-    set_of_[row] = static_cast<uint32_t>(sets_.size());
+    if (!taken_.insert(row).second) return;
     const GpuClaim& claim = claims_[row];
     if (claim.meta.deleting.has_value()) {
       set.leaving.push_back(row);
@@ -279,32 +288,11 @@ class SetBuilder {
     }
   }
 
-  ClaimSets Sorted() {
-    std::vector<uint32_t> order(sets_.size());
-    for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      const ClaimSet& x = sets_[a];
-      const ClaimSet& y = sets_[b];
-      return std::tie(x.age, x.name_space, x.name, x.of_vm) <
-             std::tie(y.age, y.name_space, y.name, y.of_vm);
-    });
-    ClaimSets result;
-    std::vector<uint32_t> place(sets_.size());
-    for (uint32_t i = 0; i < order.size(); ++i) {
-      place[order[i]] = i;
-      result.sets.push_back(std::move(sets_[order[i]]));
-    }
-    for (uint32_t& set : set_of_) {
-      if (set != kNoSet) set = place[set];
-    }
-    result.set_of_claim = std::move(set_of_);
-    return result;
-  }
-
+  const std::string name_space_;
   const Snapshot& snapshot_;
   const Table<GpuClaim>& claims_;
   std::vector<ClaimSet> sets_;
-  std::vector<uint32_t> set_of_;
+  absl::btree_set<Row> taken_;  // by a set
   absl::btree_map<Row, std::vector<Row>> of_vmi_;
   absl::btree_map<Row, Launcher> launchers_;
 };
@@ -320,8 +308,14 @@ std::string KeyOfVmSet(absl::string_view name_space, absl::string_view name) {
   return absl::StrCat(name_space, "/", name);
 }
 
-ClaimSets BuildClaimSets(const Snapshot& snapshot) {
-  return SetBuilder(snapshot).Build();
+bool ComesBefore(const ClaimSet& a, const ClaimSet& b) {
+  return std::tie(a.age, a.name_space, a.name, a.of_vm) <
+         std::tie(b.age, b.name_space, b.name, b.of_vm);
+}
+
+ClaimSets BuildClaimSets(absl::string_view name_space,
+                         const Snapshot& snapshot) {
+  return SetBuilder(name_space, snapshot).Build();
 }
 
 std::optional<Row> HoldingVmi(const GpuClaim& claim, const Snapshot& snapshot) {

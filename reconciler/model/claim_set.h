@@ -1,8 +1,8 @@
 // Which claims belong together (rules S1 and S4).
 //
 // A set is what one VM names: placed, moved, lost and rebound as one. A claim
-// in no VM's set is a set of its own. Sets are a function of the snapshot;
-// nothing is remembered between passes.
+// in no VM's set is a set of its own. Sets are a function of the snapshot, and
+// of their namespace alone but for classes and what a tenant may order.
 
 #ifndef RECONCILER_MODEL_CLAIM_SET_H_
 #define RECONCILER_MODEL_CLAIM_SET_H_
@@ -14,10 +14,14 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/decision.pb.h"
+#include "reconciler/model/gpu_objects.h"
+#include "reconciler/model/kind.h"
 #include "reconciler/model/launcher.h"
-#include "reconciler/model/snapshot.h"
+#include "reconciler/model/table.h"
 
 namespace gpubinder {
+
+struct Snapshot;
 
 // A template entry of the annotation whose claim does not exist yet.
 struct MissingTemplate {
@@ -49,17 +53,19 @@ struct ClaimSet {
   bool waits_at_gate() const { return launcher.state == LauncherState::kGated; }
 };
 
-struct ClaimSets {
-  // By age, then namespace, then name.
-  std::vector<ClaimSet> sets;
-  // Of each claim row the index of its set, or kNoSet: a template claim whose
-  // VMI has ended or gone belongs to none and is only kept.
-  std::vector<uint32_t> set_of_claim;
-};
-inline constexpr uint32_t kNoSet = 0xffffffff;
+// By age, then namespace, then name: the order of all steps.
+bool ComesBefore(const ClaimSet& a, const ClaimSet& b);
 
-// O((claims + VMs + VMIs) x log).
-ClaimSets BuildClaimSets(const Snapshot& snapshot);
+struct ClaimSets {
+  std::vector<ClaimSet> sets;  // in order
+  // A template claim whose VMI has ended or gone belongs to no set and is only
+  // kept. By name.
+  std::vector<Row> loose;
+};
+
+// Those of one namespace. O((its claims + VMs + VMIs) x log objects).
+ClaimSets BuildClaimSets(absl::string_view name_space,
+                         const Snapshot& snapshot);
 
 // The VMI that holds the claim by its attachment: by uid, or, without one, by
 // name. Nothing for a VMI that has ended or gone.

@@ -72,12 +72,11 @@ void AddPod(const ClaimSet& set, const Snapshot& snapshot, Demand& demand) {
   }
 }
 
-void AddOwn(const ClaimSet& set, const Snapshot& snapshot, const Books& books,
-            Demand& demand) {
+void AddOwn(const ClaimSet& set, const Snapshot& snapshot, Demand& demand) {
   const ClaimColumns& columns = snapshot.claim_columns;
   auto add = [&](Row row, absl::btree_map<NodeAndResource, int64_t>& sums) {
     if (columns.phase[row] != Phase::kBound) return;
-    int64_t& sum = sums[{columns.node[row], books.ResourceOf(row)}];
+    int64_t& sum = sums[{columns.node[row], ResourceOf(row, snapshot)}];
     sum = SaturatingAdd(sum, columns.units[row]);
   };
   for (const Row row : set.members) add(row, demand.own);
@@ -87,7 +86,7 @@ void AddOwn(const ClaimSet& set, const Snapshot& snapshot, const Books& books,
 }  // namespace
 
 Demand MakeDemand(const ClaimSet& set, const Snapshot& snapshot,
-                  const Books& books, absl::Time now) {
+                  absl::Time now) {
   Demand demand{.vmi = set.vmi};
   absl::btree_map<std::string, int64_t> needs;
   for (const Row row : set.members) {
@@ -117,7 +116,7 @@ Demand MakeDemand(const ClaimSet& set, const Snapshot& snapshot,
                           ? 0
                           : EffectiveRequest(*demand.pod, name).units});
   }
-  AddOwn(set, snapshot, books, demand);
+  AddOwn(set, snapshot, demand);
   AddRejections(set, snapshot, now, demand);
   AddVolumes(set, snapshot, demand);
   return demand;

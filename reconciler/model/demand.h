@@ -16,8 +16,6 @@
 
 namespace gpubinder {
 
-using NodeAndResource = std::pair<NameId, NameId>;
-
 struct Demand {
   struct Need {
     NameId resource = kNoName;
@@ -41,7 +39,7 @@ struct Demand {
 // The classes of all members must exist (ClaimSet::problems says so).
 // O(members + extended resources).
 Demand MakeDemand(const ClaimSet& set, const Snapshot& snapshot,
-                  const Books& books, absl::Time now);
+                  absl::Time now);
 
 // The resource names the binder governs: every class's and the extra ones,
 // sorted, each once.

@@ -41,29 +41,32 @@ bool Call(size_t index, const VirtualMachineInstance& vmi, v1::Reason reason,
 
 }  // namespace
 
-EndingValve::EndingValve(Plan& plan) : plan_(plan) {
-  const Snapshot& snapshot = plan.snapshot();
+void EndingValve::Count() {
+  counted_ = true;
+  const Snapshot& snapshot = plan_.snapshot();
   for (const auto& [key, row] : snapshot.vmis().by_name()) {
     const VirtualMachineInstance& vmi = snapshot.vmis()[row];
     if (vmi.meta.deleting.has_value() && !HasEnded(vmi)) {
       ending_[vmi.node_name].insert(vmi.meta.uid);
     }
   }
-  for (const ClaimSet& set : plan.sets()) {
+  for (size_t i = 0; i < plan_.size(); ++i) {
+    const ClaimSet& set = plan_.set(i);
     if (!set.vmi.has_value()) continue;
     const VirtualMachineInstance& vmi = snapshot.vmis()[*set.vmi];
-    if (vmi.meta.deleting.has_value() || WasAskedToEnd(set, plan)) {
+    if (vmi.meta.deleting.has_value() || WasAskedToEnd(set, plan_)) {
       ending_[set.launcher.node].insert(vmi.meta.uid);
     }
   }
   for (const auto& [set, ending] : snapshot.endings) {
-    if (ending.at <= plan.now() - kWindow) continue;
+    if (ending.at <= plan_.now() - kWindow) continue;
     ++recent_;
     next_ = std::min(next_, ending.at + kWindow);
   }
 }
 
 bool EndingValve::Take(const std::string& node, const std::string& vmi_uid) {
+  if (!counted_) Count();
   if (recent_ >= plan_.config().max_endings) {
     plan_.WakeAt(next_);
     return false;

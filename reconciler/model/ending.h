@@ -15,17 +15,20 @@
 namespace gpubinder {
 
 // How many VMIs may still be ended: on a node at a time, and in ten minutes
-// over all. O(VMIs + sets).
+// over all. O(VMIs + sets) for the first one that is asked for.
 class EndingValve {
  public:
-  explicit EndingValve(Plan& plan);
+  explicit EndingValve(Plan& plan) : plan_(plan) {}
 
   // Whether one more may be ended on that node; then it is counted. Else the
   // plan wakes when the ten minutes are over.
   bool Take(const std::string& node, const std::string& vmi_uid);
 
  private:
+  void Count();
+
   Plan& plan_;
+  bool counted_ = false;
   // Uids of VMIs that are being ended or deleted, by node.
   absl::btree_map<std::string, absl::btree_set<std::string>> ending_;
   int64_t recent_ = 0;

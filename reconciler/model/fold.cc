@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "proto/utf8.h"
+#include "reconciler/model/fold_changes.h"
 #include "reconciler/model/fold_objects.h"
 #include "reconciler/model/write_rate.h"
 
@@ -44,10 +45,13 @@ Change Store(Origin origin, absl::Time at, T object, Snapshot& snapshot) {
       if (origin == Origin::kAnswer) table.written.insert(*found);
       return Change::kNone;
     }
+    NoteChange<T>(&old, &object, snapshot);
     if (!same) {
       table.dead.insert(old.meta.uid);
       BeforeErase<T>(*found, at, snapshot);
     }
+  } else {
+    NoteChange<T>(nullptr, &object, snapshot);
   }
   const Row row = table.Put(std::move(object));
   if (origin == Origin::kList) table.listed.insert(row);
@@ -65,6 +69,7 @@ Change Remove(const v1::ObjectEvent& event, absl::Time at, Snapshot& snapshot) {
   if (!row.has_value() || table[*row].meta.uid != event.uid()) {
     return Change::kNone;
   }
+  NoteChange<T>(&table[*row], nullptr, snapshot);
   BeforeErase<T>(*row, at, snapshot);
   table.Erase(*row);
   return Change::kMatters;
@@ -127,6 +132,7 @@ Change FoldListEnded(const v1::ListEnded& list, absl::Time at,
   KindState& state = snapshot.kinds[static_cast<size_t>(*kind)];
   if (!state.listing) return Change::kNone;
   Change change = state.listed ? Change::kNone : Change::kMatters;
+  snapshot.changes.everything |= !state.listed;
   state.listing = false;
   state.listed = state.served = true;
   state.resource_version = list.resource_version();
@@ -137,6 +143,7 @@ Change FoldListEnded(const v1::ListEnded& list, absl::Time at,
         continue;
       }
       table.dead.insert(table[row].meta.uid);
+      NoteChange<T>(&table[row], nullptr, snapshot);
       BeforeErase<T>(row, at, snapshot);
       table.Erase(row);
       change = Change::kMatters;
@@ -157,6 +164,7 @@ Change FoldKindServed(const v1::KindServed& served, Snapshot& snapshot) {
   KindState& state = snapshot.kinds[static_cast<size_t>(*kind)];
   if (state.served == served.served() || state.listed) return Change::kNone;
   state.served = served.served();
+  snapshot.changes.everything = true;
   return Change::kMatters;
 }
 
@@ -241,6 +249,7 @@ Change FoldLeadership(const v1::Record& record, Snapshot& snapshot) {
   // A leader's first pass follows complete lists, which show what became of
   // whatever was in flight before.
   snapshot.in_flight.clear();
+  snapshot.changes.everything = true;
   return Change::kMatters;
 }
 
@@ -270,6 +279,7 @@ Change FoldPayload(const v1::Record& record, std::optional<Object> object,
       for (const std::string& name : snapshot.config.extra_resource_names) {
         snapshot.names.Intern(name);
       }
+      snapshot.changes.everything = true;
       return Change::kMatters;
     case v1::Record::kLeadership:
       return FoldLeadership(record, snapshot);

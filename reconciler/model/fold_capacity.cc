@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "reconciler/model/capacity.h"
 #include "reconciler/model/saturating.h"
 
 namespace gpubinder {
@@ -58,14 +59,8 @@ void Add(const CountedUnits& counted, int64_t units, absl::Time at,
       snapshot.booked.try_emplace({counted.node, counted.resource}, 0);
   sum->second = SaturatingAdd(sum->second, units);
   if (sum->second == 0) snapshot.booked.erase(sum);
+  snapshot.changes.units.insert(counted.node);
   Compare(counted.node, counted.resource, Shown::kClaim, at, snapshot);
-}
-
-NameId ResourceOf(Row claim, const Snapshot& snapshot) {
-  const ClaimColumns& columns = snapshot.claim_columns;
-  if (columns.resource[claim] != kNoName) return columns.resource[claim];
-  auto found = snapshot.class_resources.find(columns.class_name[claim]);
-  return found == snapshot.class_resources.end() ? kNoName : found->second;
 }
 
 }  // namespace
@@ -84,6 +79,18 @@ void RecountClaim(Row claim, absl::Time at, Snapshot& snapshot) {
   columns.counted[claim] = now;
   Add(before, -before.units, at, snapshot);
   Add(now, now.units, at, snapshot);
+}
+
+void RecountClassUse(Row claim, NameId class_name, Snapshot& snapshot) {
+  std::vector<NameId>& counted = snapshot.claim_columns.counted_class;
+  if (counted.size() <= claim) counted.resize(claim + 1, kNoName);
+  if (counted[claim] == class_name) return;
+  auto before = snapshot.class_claims.find(counted[claim]);
+  if (before != snapshot.class_claims.end() && --before->second == 0) {
+    snapshot.class_claims.erase(before);
+  }
+  counted[claim] = class_name;
+  if (class_name != kNoName) ++snapshot.class_claims[class_name];
 }
 
 void RecountClass(NameId class_name, absl::string_view resource, absl::Time at,

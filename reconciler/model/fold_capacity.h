@@ -15,6 +15,9 @@ namespace gpubinder {
 // changed, also before the claim goes.
 void RecountClaim(Row claim, absl::Time at, Snapshot& snapshot);
 
+// Counts the claim for the class that it names now; kNoName: it goes.
+void RecountClassUse(Row claim, NameId class_name, Snapshot& snapshot);
+
 // Called after a class was stored or is about to go: claims without a resource
 // of their own are counted under what their class has now. `resource` is
 // empty for a class that goes.

@@ -250,6 +250,7 @@ void AfterStore<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot) {
   // it can.
   columns.units[row] = claim.meta.problems.empty() ? claim.units : kMostUnits;
   RecountClaim(row, at, snapshot);
+  RecountClassUse(row, columns.class_name[row], snapshot);
   if (claim.attached_to.has_value() && claim.attached_to->uid.empty()) {
     snapshot.attached_since.emplace(claim.meta.uid, at);
   } else {
@@ -264,6 +265,7 @@ void BeforeErase<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot) {
   columns.node[row] = kNoName;
   columns.units[row] = 0;
   RecountClaim(row, at, snapshot);
+  RecountClassUse(row, kNoName, snapshot);
   snapshot.attached_since.erase(snapshot.claims()[row].meta.uid);
   ForgetWrites(snapshot.claims()[row].meta.uid, snapshot);
 }

@@ -24,7 +24,7 @@ bool StillMigrating(const VirtualMachineInstance& vmi,
 // The pod is on the VM's node already, so the claims follow whether there is
 // room or not.
 void FollowMigrations(Plan& plan) {
-  for (size_t i = 0; i < plan.sets().size(); ++i) {
+  for (size_t i = 0; i < plan.size(); ++i) {
     const ClaimSet& set = plan.set(i);
     if (!plan.IsOpen(i) || !set.vmi.has_value() || !set.problems.empty()) {
       continue;

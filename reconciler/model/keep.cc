@@ -90,7 +90,7 @@ std::optional<v1::Reason> WhyUnkept(const ClaimSet& set, NameId node_name,
   if (waits && node->meta.deleting.has_value()) return v1::NODE_GONE;
   const std::optional<v1::Reason> why = WhyNotKept(set, node_name, plan);
   if (why.has_value() || !waits) return why;
-  Demand demand = MakeDemand(set, snapshot, plan.books(), plan.now());
+  Demand demand = MakeDemand(set, snapshot, plan.now());
   // That a scheduling class is not there says nothing of the node.
   demand.missing_scheduling_class.clear();
   if (!MatchesPod(*node, demand)) return v1::NODE_MISMATCH;

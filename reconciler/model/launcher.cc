@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "reconciler/model/snapshot.h"
+
 namespace gpubinder {
 namespace {
 
@@ -72,8 +74,10 @@ std::optional<Row> ListingVmi(const Pod& pod, const Snapshot& snapshot) {
   for (const OwnerReference& owner : pod.meta.owners) {
     if (owner.kind != "VirtualMachineInstance" || !owner.controller) continue;
     const std::optional<Row> row = snapshot.vmis().FindUid(owner.uid);
-    if (row.has_value() &&
-        snapshot.vmis()[*row].active_pods.contains(pod.meta.uid)) {
+    if (!row.has_value()) continue;
+    const VirtualMachineInstance& vmi = snapshot.vmis()[*row];
+    if (vmi.meta.name_space == pod.meta.name_space &&
+        vmi.active_pods.contains(pod.meta.uid)) {
       return row;
     }
   }
@@ -111,7 +115,10 @@ Launcher FindLauncher(const VirtualMachineInstance& vmi,
     const std::optional<Row> row = snapshot.pods().FindUid(uid);
     if (!row.has_value()) continue;
     const Pod& pod = snapshot.pods()[*row];
-    if (HasEnded(pod) || IsMigrationTarget(pod, vmi)) continue;
+    if (pod.meta.name_space != vmi.meta.name_space || HasEnded(pod) ||
+        IsMigrationTarget(pod, vmi)) {
+      continue;
+    }
     Launcher launcher = Describe(*row, pod);
     // A waiting pod that is being deleted goes at once; it starts nothing.
     if (launcher.state != LauncherState::kPinned &&

@@ -2,7 +2,7 @@
 //
 // A pod is a VMI's launcher only when the VMI lists the pod's uid in
 // status.activePods (rule C5): whoever creates a pod sets its owner reference
-// and labels.
+// and labels. Both are in one namespace.
 
 #ifndef RECONCILER_MODEL_LAUNCHER_H_
 #define RECONCILER_MODEL_LAUNCHER_H_
@@ -11,9 +11,11 @@
 #include <string>
 
 #include "reconciler/model/objects.h"
-#include "reconciler/model/snapshot.h"
+#include "reconciler/model/table.h"
 
 namespace gpubinder {
+
+struct Snapshot;
 
 enum class LauncherState : uint8_t {
   kNone,

@@ -40,6 +40,7 @@ Launcher Find(const std::vector<Pod>& pods, const std::string& vmi_node = "") {
   static Snapshot snapshot;
   snapshot = Snapshot();
   VirtualMachineInstance vmi;
+  vmi.meta.name_space = "t";
   vmi.node_name = vmi_node;
   for (const Pod& pod : pods) {
     Add(pod, snapshot);

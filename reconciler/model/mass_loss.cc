@@ -15,13 +15,18 @@ namespace {
 constexpr absl::Duration kAtOnce = absl::Minutes(10);
 constexpr int64_t kFewestNodes = 3;
 
-absl::btree_set<NameId> NodesWithBookings(const Plan& plan) {
-  absl::btree_set<NameId> nodes;
-  const ClaimColumns& columns = plan.snapshot().claim_columns;
-  for (Row row = 0; row < plan.snapshot().claims().end(); ++row) {
-    if (columns.phase[row] == Phase::kBound) nodes.insert(columns.node[row]);
+int64_t NodesWithBookings(const Snapshot& snapshot) {
+  int64_t sum = 0;
+  std::vector<bool> seen(snapshot.names.size());
+  const ClaimColumns& columns = snapshot.claim_columns;
+  for (Row row = 0; row < snapshot.claims().end(); ++row) {
+    if (columns.phase[row] != Phase::kBound || seen[columns.node[row]]) {
+      continue;
+    }
+    seen[columns.node[row]] = true;
+    ++sum;
   }
-  return nodes;
+  return sum;
 }
 
 // For another reason than a cordon.
@@ -30,7 +35,8 @@ absl::btree_set<NameId> UnkeptNodes(Plan& plan) {
   for (const auto& [victim, why] : ChooseVictims(plan)) {
     unkept.insert(victim.second);
   }
-  for (const ClaimSet& set : plan.sets()) {
+  for (size_t i = 0; i < plan.size(); ++i) {
+    const ClaimSet& set = plan.set(i);
     if (!set.problems.empty()) continue;
     absl::btree_set<NameId> nodes;
     for (const Row row : set.members) {
@@ -60,9 +66,9 @@ void JudgeMassLoss(Plan& plan) {
     at_once += counts ? 1 : 0;
   }
   std::sort(names.begin(), names.end());
-  const int64_t all = static_cast<int64_t>(NodesWithBookings(plan).size());
   const bool too_many = at_once >= kFewestNodes &&
-                        at_once * 100 > plan.config().mass_loss_threshold * all;
+                        at_once * 100 > plan.config().mass_loss_threshold *
+                                            NodesWithBookings(snapshot);
   plan.SetUnkeptNodes(std::move(names),
                       too_many ? MassLoss::kYes : MassLoss::kNo);
 }

@@ -72,9 +72,8 @@ void Move(size_t index, const Victims& victims, Plan& plan) {
   if (!why.has_value()) return;
   const ClaimSet bound = Restricted(
       set, [&](Row row) { return plan.phase(row) == Phase::kBound; });
-  Choice choice = ChooseNode(
-      bound, MakeDemand(bound, plan.snapshot(), plan.books(), plan.now()),
-      plan);
+  Choice choice =
+      ChooseNode(bound, MakeDemand(bound, plan.snapshot(), plan.now()), plan);
   if (choice.node.has_value()) {
     plan.PlaceMembers(index, bound.members, *choice.node);
     return;
@@ -130,7 +129,7 @@ void EndUnkept(size_t index, const Victims& victims, EndingValve& valve,
 void MoveUnkeptSets(Plan& plan) {
   const Victims victims = ChooseVictims(plan);
   EndingValve valve(plan);
-  for (size_t i = 0; i < plan.sets().size(); ++i) {
+  for (size_t i = 0; i < plan.size(); ++i) {
     if (!plan.IsOpen(i)) continue;
     switch (plan.set(i).launcher.state) {
       case LauncherState::kGated:

@@ -28,8 +28,8 @@ void PlaceOrder(size_t index, Plan& plan) {
     plan.state(index).verdict = Misconfigured(std::move(problems));
     return;
   }
-  Choice choice = ChooseNode(
-      set, MakeDemand(set, plan.snapshot(), plan.books(), plan.now()), plan);
+  Choice choice =
+      ChooseNode(set, MakeDemand(set, plan.snapshot(), plan.now()), plan);
   if (!over.empty()) {
     Verdict verdict = Misconfigured(std::move(over));
     verdict.groups = std::move(choice.groups);
@@ -53,7 +53,7 @@ void PlaceOrder(size_t index, Plan& plan) {
 // One that does not fit does not hold up the next. Pending members of a set
 // whose launcher could not be placed are not orders.
 void PlaceNewOrders(Plan& plan) {
-  for (size_t i = 0; i < plan.sets().size(); ++i) {
+  for (size_t i = 0; i < plan.size(); ++i) {
     const ClaimSet& set = plan.set(i);
     const bool pending = std::any_of(
         set.members.begin(), set.members.end(),

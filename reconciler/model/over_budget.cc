@@ -1,6 +1,7 @@
 #include "reconciler/model/over_budget.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "absl/container/btree_map.h"
@@ -44,8 +45,9 @@ std::vector<v1::ReasonDetail> OverBudget(const ClaimSet& set,
   }
   std::vector<v1::ReasonDetail> over;
   for (const auto& [key, units] : keys) {
-    const Budget* pool = plan.budgets().PoolOf(set.name_space, key);
-    if (pool == nullptr || units <= pool->left()) continue;
+    const std::optional<Budget> pool =
+        plan.budgets().PoolOf(set.name_space, key);
+    if (!pool.has_value() || units <= pool->left()) continue;
     v1::ReasonDetail& detail = over.emplace_back();
     detail.set_reason(v1::OVER_BUDGET);
     detail.set_key(key);

@@ -1,11 +1,14 @@
 #include "reconciler/model/pass.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "absl/container/btree_set.h"
+#include "absl/strings/match.h"
 #include "proto/utf8.h"
 #include "reconciler/model/plan.h"
+#include "reconciler/model/quiet.h"
 #include "reconciler/model/sha256.h"
 #include "reconciler/model/steps.h"
 #include "reconciler/model/verdict.h"
@@ -48,35 +51,70 @@ bool IsNews(const v1::Explanation& explanation, const Snapshot& snapshot) {
   return before.SerializeAsString() != explanation.SerializeAsString();
 }
 
-void CollectExplanations(const Plan& plan, PassResult& result) {
-  absl::btree_set<std::string> keys;
-  for (size_t i = 0; i < plan.sets().size(); ++i) {
-    SetView view{.set = plan.set(i), .frozen = plan.state(i).frozen};
-    keys.insert(view.set.key());
+SetView ViewOf(const IndexedSet& entry) {
+  return {.set = entry.set, .verdict = entry.verdict, .frozen = entry.frozen};
+}
+
+// The verdicts of the pass to the index, what is new of them to the result.
+void CollectExplanations(const Plan& plan, PassResult& result,
+                         Snapshot& snapshot) {
+  for (size_t i = 0; i < plan.size(); ++i) {
+    IndexedSet& entry = snapshot.index.sets[plan.slot(i)];
+    entry.frozen = plan.state(i).frozen;
+    entry.verdict = {};
     const std::optional<Verdict> verdict =
-        view.frozen ? std::nullopt : FinalVerdict(i, plan);
+        entry.frozen ? std::nullopt : FinalVerdict(i, plan);
+    Said said = Said::kNothingNew;
     if (verdict.has_value()) {
-      v1::Explanation explanation =
-          Explain(view.set, *verdict, plan.snapshot());
-      if (IsNews(explanation, plan.snapshot())) {
+      v1::Explanation explanation = Explain(plan.set(i), *verdict, snapshot);
+      if (IsNews(explanation, snapshot)) {
         result.explanations.push_back(std::move(explanation));
+        said = Said::kNews;
       }
-      view.verdict = *verdict;
+      entry.verdict = *verdict;
     } else if (plan.state(i).verdict.has_value()) {
-      view.verdict.groups = plan.state(i).verdict->groups;
+      entry.verdict.groups = plan.state(i).verdict->groups;
     }
-    result.sets.push_back(std::move(view));
-  }
-  for (const auto& [key, explanation] : plan.snapshot().explanations) {
-    if (!keys.contains(key)) result.gone_sets.push_back(key);
+    NoteQuiet(i, said, plan, snapshot);
+    result.sets.push_back(ViewOf(entry));
   }
 }
 
-}  // namespace
+// Sets that are explained and that there are no more.
+void CollectGone(PassResult& result, Snapshot& snapshot) {
+  PassIndex& index = snapshot.index;
+  for (const std::string& name_space : index.renewed) {
+    absl::btree_set<std::string> keys;
+    auto found = index.namespaces.find(name_space);
+    if (found != index.namespaces.end()) {
+      for (const Slot slot : found->second.sets) {
+        keys.insert(index.sets[slot].set.key());
+      }
+    }
+    const std::string prefix = name_space + "/";
+    auto known = snapshot.explanations.lower_bound(prefix);
+    for (; known != snapshot.explanations.end() &&
+           absl::StartsWith(known->first, prefix);
+         ++known) {
+      if (!keys.contains(known->first))
+        result.gone_sets.push_back(known->first);
+    }
+  }
+  std::sort(result.gone_sets.begin(), result.gone_sets.end());
+  index.renewed.clear();
+}
 
-PassResult RunPass(const Snapshot& snapshot, absl::Time now) {
-  Plan plan(snapshot, now);
-  const bool enabled = snapshot.config.enabled;
+void KeepRestless(const Plan& plan, Snapshot& snapshot) {
+  for (size_t i = 0; i < plan.size(); ++i) {
+    IndexedSet& entry = snapshot.index.sets[plan.slot(i)];
+    if (HasSettled(entry, snapshot)) continue;
+    entry.restless = true;
+    snapshot.index.restless.push_back(plan.slot(i));
+  }
+}
+
+void RunSteps(Plan& plan) {
+  const bool enabled = plan.config().enabled;
   ProtectClasses(plan);
   if (enabled) {
     JudgeMassLoss(plan);
@@ -94,13 +132,32 @@ PassResult RunPass(const Snapshot& snapshot, absl::Time now) {
   RetireObjects(plan);  // with the feature off too: deletions never hang
   ReportVerdicts(plan);
   ReportClasses(plan);
+}
+
+}  // namespace
+
+PassResult RunPass(Snapshot& snapshot, absl::Time now) {
+  RefreshIndex(snapshot);
+  Plan plan(snapshot, TakeRestless(snapshot), now);
+  RunSteps(plan);
   PassResult result;
-  CollectExplanations(plan, result);
+  CollectExplanations(plan, result, snapshot);
+  CollectGone(result, snapshot);
+  KeepRestless(plan, snapshot);
+  snapshot.index.classes_settled = plan.classes_settled();
   result.effects = std::move(plan.effects());
   result.next_timer = plan.next_timer();
   result.unkept_nodes = plan.unkept_nodes();
   result.mass_loss = plan.mass_loss();
   return result;
+}
+
+std::vector<SetView> ViewsOf(const Snapshot& snapshot) {
+  std::vector<SetView> views;
+  for (const Slot slot : SlotsInOrder(snapshot.index)) {
+    views.push_back(ViewOf(snapshot.index.sets[slot]));
+  }
+  return views;
 }
 
 v1::Decision ToRecord(const PassResult& result, uint64_t pass) {

@@ -1,4 +1,4 @@
-// One binder pass: a pure function of the snapshot and the time.
+// One binder pass: a pure function of what was folded and the time.
 //
 //   const PassResult result = RunPass(snapshot, now);
 //   record.mutable_decision() = ToRecord(result, pass_sequence);
@@ -32,15 +32,23 @@ struct PassResult {
   std::vector<std::string> gone_sets;
   // InfiniteFuture: nothing waits for the clock.
   absl::Time next_timer = absl::InfiniteFuture();
-  std::vector<SetView> sets;  // by age
+  // Those that the pass looked at, by age. ViewsOf has the settled ones too.
+  std::vector<SetView> sets;
   // Those that do not keep a set for another reason than a cordon, by name.
   std::vector<std::string> unkept_nodes;
   bool mass_loss = false;  // nothing was ended or lost for that reason
 };
 
-// `now` is the time that the pass's record carries. The same snapshot and
-// time give the same bytes. O(objects + sets that want something x nodes).
-PassResult RunPass(const Snapshot& snapshot, absl::Time now);
+// `now` is the time that the pass's record carries. The same objects and time
+// give the same bytes, whatever passes have run before: of the snapshot only
+// the index is changed. O(objects of namespaces that have changed + sets that
+// want something x what judging them costs); the first pass, and one after a
+// change that concerns all sets, O(objects + ...).
+PassResult RunPass(Snapshot& snapshot, absl::Time now);
+
+// Every set as the last pass that looked at it left it, by age, then namespace,
+// then name. Between a pass and the next change. O(sets x log).
+std::vector<SetView> ViewsOf(const Snapshot& snapshot);
 
 // The record of the pass that began with record `pass`.
 v1::Decision ToRecord(const PassResult& result, uint64_t pass);

@@ -1,6 +1,7 @@
 #include "reconciler/model/plan.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/btree_set.h"
@@ -11,16 +12,35 @@
 #include "reconciler/model/reason.h"
 
 namespace gpubinder {
-Plan::Plan(const Snapshot& snapshot, absl::Time now)
+
+Plan::Plan(const Snapshot& snapshot, std::vector<Slot> slots, absl::Time now)
     : snapshot_(snapshot),
       now_(now),
-      sets_(BuildClaimSets(snapshot)),
-      books_(snapshot, sets_),
-      budgets_(snapshot, sets_, books_),
-      states_(sets_.sets.size()),
-      phase_(snapshot.claim_columns.phase),
-      node_(snapshot.claim_columns.node) {
+      slots_(std::move(slots)),
+      positions_(snapshot.index.sets.size(), kNoSlot),
+      books_(snapshot),
+      budgets_(snapshot),
+      states_(slots_.size()),
+      classes_settled_(snapshot.index.classes_settled) {
+  for (uint32_t i = 0; i < slots_.size(); ++i) positions_[slots_[i]] = i;
+  CollectClaims();
   Freeze();
+}
+
+void Plan::CollectClaims() {
+  for (size_t i = 0; i < size(); ++i) {
+    for (const std::vector<Row>* rows : {&set(i).members, &set(i).leaving}) {
+      claims_.insert(claims_.end(), rows->begin(), rows->end());
+    }
+  }
+  const absl::btree_set<Row>& loose = snapshot_.index.loose;
+  claims_.insert(claims_.end(), loose.begin(), loose.end());
+  std::sort(claims_.begin(), claims_.end(), [&](Row a, Row b) {
+    const ObjectMeta& left = claim(a).meta;
+    const ObjectMeta& right = claim(b).meta;
+    return std::tie(left.name_space, left.name) <
+           std::tie(right.name_space, right.name);
+  });
 }
 
 // The classes that a write without outcome keeps from their finalizer: it has
@@ -57,7 +77,7 @@ void Plan::Freeze() {
   if (keys.empty()) return;
   const absl::btree_set<std::string> unprotected = UnprotectedClasses();
   for (size_t i = 0; i < states_.size(); ++i) {
-    const ClaimSet& set = sets_.sets[i];
+    const ClaimSet& set = this->set(i);
     auto written = [&](Row row) {
       return IsWritten(claim(row).meta.uid) ||
              (!unprotected.empty() &&
@@ -73,9 +93,21 @@ void Plan::Freeze() {
 }
 
 std::optional<size_t> Plan::SetOf(Row claim) const {
-  const uint32_t set = sets_.set_of_claim[claim];
-  if (set == kNoSet) return std::nullopt;
-  return set;
+  const Slot slot = snapshot_.index.SlotOf(claim);
+  if (slot == kNoSlot || positions_[slot] == kNoSlot) return std::nullopt;
+  return positions_[slot];
+}
+
+Phase Plan::phase(Row claim) const {
+  auto changed = places_.find(claim);
+  return changed == places_.end() ? snapshot_.claim_columns.phase[claim]
+                                  : changed->second.phase;
+}
+
+NameId Plan::node(Row claim) const {
+  auto changed = places_.find(claim);
+  return changed == places_.end() ? snapshot_.claim_columns.node[claim]
+                                  : changed->second.node;
 }
 
 const GpuClaimSet* Plan::Memory(const ClaimSet& set) const {
@@ -84,13 +116,14 @@ const GpuClaimSet* Plan::Memory(const ClaimSet& set) const {
 }
 
 void Plan::Place(size_t index, NameId node) {
-  PlaceMembers(index, sets_.sets[index].members, node);
+  PlaceMembers(index, set(index).members, node);
 }
 
 void Plan::PlaceMembers(size_t index, const std::vector<Row>& members,
                         NameId node) {
   for (const Row row : members) {
-    if (phase_[row] == Phase::kBound && node_[row] == node) continue;
+    const Phase before = phase(row);
+    if (before == Phase::kBound && this->node(row) == node) continue;
     const GpuClaim& claim = this->claim(row);
     const GpuClass* found = snapshot_.classes().Find("", claim.class_name);
     BINDER_CHECK(found != nullptr);
@@ -117,21 +150,20 @@ void Plan::PlaceMembers(size_t index, const std::vector<Row>& members,
                    .message = where});
     }
     FillConditions(Conditions(row), bind);
-    if (phase_[row] == Phase::kBound) {
-      bind.set_leaves_node(snapshot_.names.Text(node_[row]));
+    if (before == Phase::kBound) {
+      bind.set_leaves_node(snapshot_.names.Text(this->node(row)));
     }
     const NameId resource = *snapshot_.names.Find(found->resource_name);
-    const std::optional<Row> vmi = sets_.sets[index].vmi;
+    const std::optional<Row> vmi = set(index).vmi;
     if (vmi.has_value()) {
       books_.AssumeFor(*vmi, node, resource, claim.units);
     } else {
       books_.Assume(node, resource, claim.units);
     }
-    if (phase_[row] == Phase::kPending) {
-      UseBudget(sets_.sets[index], claim.class_name, claim.units);
+    if (before == Phase::kPending) {
+      UseBudget(set(index), claim.class_name, claim.units);
     }
-    phase_[row] = Phase::kBound;
-    node_[row] = node;
+    places_[row] = {.phase = Phase::kBound, .node = node};
     Add(index, std::move(effect));
   }
   states_[index].acted = true;
@@ -155,9 +187,9 @@ void Plan::Reserve(const ClaimSet& set, NameId node) {
     books_.Assume(node, *snapshot_.names.Find(found->resource_name), units);
   };
   for (const Row row : set.members) {
-    if (phase_[row] == Phase::kBound && node_[row] == node) continue;
+    if (phase(row) == Phase::kBound && this->node(row) == node) continue;
     reserve(claim(row).class_name, claim(row).units);
-    if (phase_[row] == Phase::kPending) {
+    if (phase(row) == Phase::kPending) {
       UseBudget(set, claim(row).class_name, claim(row).units);
     }
   }
@@ -168,14 +200,14 @@ void Plan::Reserve(const ClaimSet& set, NameId node) {
 }
 
 void Plan::Lose(size_t index, v1::Reason reason, const std::string& message) {
-  LoseMembers(index, sets_.sets[index].members, reason, message);
+  LoseMembers(index, set(index).members, reason, message);
 }
 
 void Plan::LoseMembers(size_t index, const std::vector<Row>& members,
                        v1::Reason reason, const std::string& message) {
   if (mass_loss_) return;
   for (const Row row : members) {
-    if (phase_[row] != Phase::kBound) continue;
+    if (phase(row) != Phase::kBound) continue;
     v1::Effect effect = EffectOn(Kind::kGpuClaim, claim(row).meta);
     effect.mutable_lose_claim()->set_reason(reason);
     effect.mutable_lose_claim()->set_message(message);
@@ -184,7 +216,7 @@ void Plan::LoseMembers(size_t index, const std::vector<Row>& members,
                  .reason = std::string(ReasonName(reason)),
                  .message = message});
     FillConditions(Conditions(row), *effect.mutable_lose_claim());
-    phase_[row] = Phase::kLost;
+    places_[row] = {.phase = Phase::kLost, .node = node(row)};
     Add(index, std::move(effect));
   }
   states_[index].acted = true;
@@ -237,7 +269,8 @@ void Plan::Change(Row row, Condition condition) {
 }
 
 void Plan::Add(size_t index, v1::Effect effect) {
-  effect.set_set_key(sets_.sets[index].key());
+  states_[index].wrote = true;
+  effect.set_set_key(set(index).key());
   effects_.push_back(std::move(effect));
 }
 

@@ -31,6 +31,8 @@ struct SetState {
   bool acted = false;
   // Its template claims are being made; the rest follows when they are seen.
   bool creating = false;
+  // An effect of it was decided in this pass.
+  bool wrote = false;
   // A step looked for a place or found it misconfigured.
   std::optional<Verdict> verdict;
 };
@@ -39,17 +41,23 @@ enum class MassLoss { kNo, kYes };
 
 class Plan {
  public:
-  // The arguments outlive the plan. O(objects).
-  Plan(const Snapshot& snapshot, absl::Time now);
+  // A plan for the sets in these slots of the snapshot's index, in order.
+  // The snapshot outlives it. O(those sets + effects in flight).
+  Plan(const Snapshot& snapshot, std::vector<Slot> slots, absl::Time now);
 
   const Snapshot& snapshot() const { return snapshot_; }
   const Config& config() const { return snapshot_.config; }
   absl::Time now() const { return now_; }
   const Books& books() const { return books_; }
   const Budgets& budgets() const { return budgets_; }
-  // By age, then namespace, then name.
-  const std::vector<ClaimSet>& sets() const { return sets_.sets; }
-  const ClaimSet& set(size_t index) const { return sets_.sets[index]; }
+  // The sets that have not settled, by age, then namespace, then name.
+  size_t size() const { return slots_.size(); }
+  const ClaimSet& set(size_t index) const {
+    return snapshot_.index.sets[slots_[index]].set;
+  }
+  Slot slot(size_t index) const { return slots_[index]; }
+  // The claims of those sets and those of no set, by namespace and name.
+  const std::vector<Row>& claims() const { return claims_; }
   SetState& state(size_t index) { return states_[index]; }
   const SetState& state(size_t index) const { return states_[index]; }
   // Whether a step may still change the set in this pass.
@@ -60,12 +68,12 @@ class Plan {
   bool IsWritten(const std::string& uid) const {
     return written_.contains(uid);
   }
-  // The set of a claim, or nothing.
+  // The set of one of the plan's claims; nothing for one of no set.
   std::optional<size_t> SetOf(Row claim) const;
 
   // Where a claim stands with what the pass has decided.
-  Phase phase(Row claim) const { return phase_[claim]; }
-  NameId node(Row claim) const { return node_[claim]; }
+  Phase phase(Row claim) const;
+  NameId node(Row claim) const;
   const GpuClaim& claim(Row row) const { return snapshot_.claims()[row]; }
   // The memory of the set's VM; null when there is none yet.
   const GpuClaimSet* Memory(const ClaimSet& set) const;
@@ -97,6 +105,9 @@ class Plan {
   bool mass_loss() const { return mass_loss_; }
   const std::vector<std::string>& unkept_nodes() const { return unkept_; }
   void SetUnkeptNodes(std::vector<std::string> nodes, MassLoss judged);
+  // Whether nothing is to be said of any class until a class or node changes.
+  bool classes_settled() const { return classes_settled_; }
+  void SetClassesSettled(bool settled) { classes_settled_ = settled; }
   // The pass wants to run again at this time at the latest.
   void WakeAt(absl::Time time);
 
@@ -104,22 +115,31 @@ class Plan {
   absl::Time next_timer() const { return next_timer_; }
 
  private:
+  struct Standing {
+    Phase phase = Phase::kPending;
+    NameId node = kNoName;
+  };
+
   const Snapshot& snapshot_;
   const absl::Time now_;
-  const ClaimSets sets_;
+  const std::vector<Slot> slots_;
+  std::vector<uint32_t> positions_;  // in slots_, by slot
+  std::vector<Row> claims_;
   Books books_;
   Budgets budgets_;
   std::vector<SetState> states_;
   absl::btree_set<std::string> written_;
-  std::vector<Phase> phase_;
-  std::vector<NameId> node_;
+  // Of the claims that the pass has placed or lost.
+  absl::btree_map<Row, Standing> places_;
   // Of the claims whose conditions the pass has changed: the whole list.
   absl::btree_map<Row, std::vector<Condition>> conditions_;
   bool mass_loss_ = false;
+  bool classes_settled_;
   std::vector<std::string> unkept_;
   std::vector<v1::Effect> effects_;
   absl::Time next_timer_ = absl::InfiniteFuture();
 
+  void CollectClaims();
   void Freeze();
   absl::btree_set<std::string> UnprotectedClasses() const;
   // Of units that were Pending until now.

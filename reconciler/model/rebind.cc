@@ -30,7 +30,7 @@ void Return(size_t index, const ClaimSet& part, Plan& plan) {
       WhyNotKept(set, *node, plan).has_value()) {
     return;
   }
-  const Demand demand = MakeDemand(part, snapshot, plan.books(), plan.now());
+  const Demand demand = MakeDemand(part, snapshot, plan.now());
   if (HasRoom(*node, demand, plan.books())) {
     plan.PlaceMembers(index, part.members, *node);
     return;
@@ -52,8 +52,7 @@ void ReturnOrAdopt(size_t index, Plan& plan) {
   }
   Verdict verdict = Misconfigured(std::move(over));
   verdict.groups =
-      ChooseNode(
-          set, MakeDemand(set, plan.snapshot(), plan.books(), plan.now()), plan)
+      ChooseNode(set, MakeDemand(set, plan.snapshot(), plan.now()), plan)
           .groups;
   const ClaimSet lost = Restricted(
       set, [&](Row row) { return plan.phase(row) != Phase::kPending; });
@@ -70,8 +69,8 @@ void Rebind(size_t index, Plan& plan) {
   }
   const ClaimSet part = Restricted(
       set, [&](Row row) { return plan.phase(row) != Phase::kPending; });
-  Choice choice = ChooseNode(
-      part, MakeDemand(part, plan.snapshot(), plan.books(), plan.now()), plan);
+  Choice choice =
+      ChooseNode(part, MakeDemand(part, plan.snapshot(), plan.now()), plan);
   if (choice.node.has_value()) {
     plan.PlaceMembers(index, part.members, *choice.node);
   } else {
@@ -83,7 +82,7 @@ void Rebind(size_t index, Plan& plan) {
 }  // namespace
 
 void RebindLostSets(Plan& plan) {
-  for (size_t i = 0; i < plan.sets().size(); ++i) {
+  for (size_t i = 0; i < plan.size(); ++i) {
     const ClaimSet& set = plan.set(i);
     if (!plan.IsOpen(i) || set.waits_at_gate() || !set.problems.empty()) {
       continue;

@@ -149,7 +149,7 @@ bool ServesSet(const std::string& name, const ClaimSet& set, const Plan& plan) {
     return false;
   }
   std::vector<v1::ReasonDetail> reasons;
-  const Demand demand = MakeDemand(set, snapshot, plan.books(), plan.now());
+  const Demand demand = MakeDemand(set, snapshot, plan.now());
   for (const GpuClass* found : demand.classes) {
     JudgeClass(*node, *found, reasons);
   }
@@ -221,18 +221,18 @@ void SettleScheduler(size_t index, Plan& plan) {
 // The claims attached to or owned by the VMI of that uid, ended or not.
 std::vector<Row> MembersOf(const KubeletRefusal& refusal, const Plan& plan) {
   std::vector<Row> members;
-  for (const auto& [key, row] : plan.snapshot().claims().by_name()) {
+  plan.snapshot().claims().ForEachIn(refusal.name_space, [&](Row row) {
     const GpuClaim& claim = plan.claim(row);
     const std::string* owner = TemplateOwner(claim);
     const bool belongs = owner != nullptr
                              ? *owner == refusal.vmi_uid
                              : claim.attached_to.has_value() &&
                                    claim.attached_to->uid == refusal.vmi_uid;
-    if (belongs && claim.meta.name_space == refusal.name_space &&
-        !claim.meta.deleting.has_value() && !plan.IsWritten(claim.meta.uid)) {
+    if (belongs && !claim.meta.deleting.has_value() &&
+        !plan.IsWritten(claim.meta.uid)) {
       members.push_back(row);
     }
-  }
+  });
   return members;
 }
 
@@ -249,7 +249,7 @@ void SettleKubelet(const KubeletRefusal& refusal, Plan& plan) {
   }
   const std::string key = KeyOfVmSet(refusal.name_space, refusal.vmi_name);
   std::optional<size_t> set;
-  for (size_t i = 0; i < plan.sets().size(); ++i) {
+  for (size_t i = 0; i < plan.size(); ++i) {
     if (plan.set(i).key() == key) set = i;
   }
   if (set.has_value() && !plan.IsOpen(*set)) return;
@@ -276,7 +276,7 @@ void SettleKubelet(const KubeletRefusal& refusal, Plan& plan) {
 }  // namespace
 
 void SettleRefusals(Plan& plan) {
-  for (size_t i = 0; i < plan.sets().size(); ++i) {
+  for (size_t i = 0; i < plan.size(); ++i) {
     if (plan.IsOpen(i)) SettleScheduler(i, plan);
   }
   for (const auto& [uid, refusal] : plan.snapshot().kubelet_refusals) {

@@ -48,7 +48,7 @@ bool IsLeftToStart(size_t index, Plan& plan) {
   if (!set.waits_at_gate()) return false;
   const Snapshot& snapshot = plan.snapshot();
   const VirtualMachineInstance& vmi = snapshot.vmis()[*set.vmi];
-  const Demand demand = MakeDemand(set, snapshot, plan.books(), plan.now());
+  const Demand demand = MakeDemand(set, snapshot, plan.now());
   if (!vmi.claims.present || vmi.meta.deleting.has_value() ||
       ForeignGate(*demand.pod) != nullptr ||
       !StartProblems(set, demand, plan).empty()) {
@@ -99,8 +99,7 @@ void RepairSet(size_t index, Plan& plan) {
   // Pending members make no set partly Lost and are left alone here.
   const ClaimSet set = Restricted(
       whole, [&](Row row) { return plan.phase(row) != Phase::kPending; });
-  const Demand demand =
-      MakeDemand(set, plan.snapshot(), plan.books(), plan.now());
+  const Demand demand = MakeDemand(set, plan.snapshot(), plan.now());
   if (whole.launcher.state == LauncherState::kPinned) {
     RepairPinned(index, set, demand, plan);
     return;
@@ -120,7 +119,7 @@ void RepairSet(size_t index, Plan& plan) {
 }
 
 void RepairSets(Plan& plan) {
-  for (size_t i = 0; i < plan.sets().size(); ++i) {
+  for (size_t i = 0; i < plan.size(); ++i) {
     if (plan.IsOpen(i) && IsBroken(plan.set(i), plan) &&
         !IsLeftToStart(i, plan)) {
       RepairSet(i, plan);

@@ -59,7 +59,7 @@ void ReportClaims(size_t index, const Verdict& verdict, Plan& plan) {
 }  // namespace
 
 void ReportVerdicts(Plan& plan) {
-  for (size_t i = 0; i < plan.sets().size(); ++i) {
+  for (size_t i = 0; i < plan.size(); ++i) {
     if (plan.state(i).frozen) continue;
     const std::optional<Verdict> verdict = FinalVerdict(i, plan);
     if (!verdict.has_value()) continue;

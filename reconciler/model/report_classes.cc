@@ -49,14 +49,15 @@ bool IsNews(const Condition& there, const Condition& ready) {
          MeaningOf(there.message) != MeaningOf(ready.message);
 }
 
-void Report(const GpuClass& found, Plan& plan) {
+// Whether there is nothing to write.
+bool IsReported(const GpuClass& found, Plan& plan) {
   Condition ready = ReadyOf(found, plan);
   std::vector<Condition> conditions = found.conditions;
   auto there = std::find_if(
       conditions.begin(), conditions.end(),
       [](const Condition& condition) { return condition.type == "Ready"; });
   if (there != conditions.end()) {
-    if (!IsNews(*there, ready)) return;
+    if (!IsNews(*there, ready)) return true;
     if (there->status == ready.status) {
       ready.last_transition = there->last_transition;
     }
@@ -73,25 +74,30 @@ void Report(const GpuClass& found, Plan& plan) {
   write.set_transition_unix_seconds(absl::ToUnixSeconds(ready.last_transition));
   FillConditions(conditions, write);
   plan.AddAlone(std::move(effect));
+  return false;
 }
 
 }  // namespace
 
 void ReportClasses(Plan& plan) {
+  if (plan.snapshot().index.classes_settled) return;
   // One write of a pass for each class, or one of them meets a conflict: the
   // finalizer first.
   absl::btree_set<std::string> written;
   for (const v1::Effect& effect : plan.effects()) {
     written.insert(effect.target().uid());
   }
+  bool settled = true;
   for (const auto& [key, row] : plan.snapshot().classes().by_name()) {
     const GpuClass& found = plan.snapshot().classes()[row];
-    if (found.meta.deleting.has_value() || !found.meta.problems.empty() ||
-        plan.IsWritten(found.meta.uid) || written.contains(found.meta.uid)) {
+    if (found.meta.deleting.has_value() || !found.meta.problems.empty()) {
       continue;
     }
-    Report(found, plan);
+    settled = !plan.IsWritten(found.meta.uid) &&
+              !written.contains(found.meta.uid) && IsReported(found, plan) &&
+              settled;
   }
+  plan.SetClassesSettled(settled);
 }
 
 }  // namespace gpubinder

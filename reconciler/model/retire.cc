@@ -17,8 +17,9 @@ bool Has(const ObjectMeta& meta, const char* finalizer) {
 
 absl::btree_set<std::string> ClassesInUse(const Plan& plan) {
   absl::btree_set<std::string> names;
-  for (const auto& [key, row] : plan.snapshot().claims().by_name()) {
-    names.insert(plan.claim(row).class_name);
+  const Snapshot& snapshot = plan.snapshot();
+  for (const auto& [name, claims] : snapshot.class_claims) {
+    names.insert(snapshot.names.Text(name));
   }
   return names;
 }
@@ -107,7 +108,7 @@ void ProtectClasses(Plan& plan) {
 }
 
 void RetireObjects(Plan& plan) {
-  for (const auto& [key, row] : plan.snapshot().claims().by_name()) {
+  for (const Row row : plan.claims()) {
     if (!plan.IsWritten(plan.claim(row).meta.uid)) RetireClaim(row, plan);
   }
   absl::btree_set<std::string> in_use = ClassesInUse(plan);

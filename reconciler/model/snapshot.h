@@ -1,10 +1,11 @@
 // The cluster as of one sequence number of the journal.
 //
 // Only the fold (fold.h) changes a Snapshot, record by record; a pass reads
-// it. Objects stand in tables by kind; what a pass walks over for every claim
-// and node stands beside them in dense columns of interned names. Whatever a
-// record says about time (since when a node is gone, since when a scheduler
-// refuses a pod) is kept here too: a pass has no other memory.
+// it, and keeps `index` up to date. Objects stand in tables by kind; what a
+// pass walks over for every claim and node stands beside them in dense columns
+// of interned names. Whatever a record says about time (since when a node is
+// gone, since when a scheduler refuses a pod) is kept here too: a pass has no
+// other memory.
 //
 // Not thread-safe: one thread folds; readers hold the loop's lock.
 
@@ -22,6 +23,7 @@
 #include "absl/time/time.h"
 #include "proto/decision.pb.h"
 #include "reconciler/model/config.h"
+#include "reconciler/model/index.h"
 #include "reconciler/model/kind.h"
 #include "reconciler/model/name_table.h"
 #include "reconciler/model/objects.h"
@@ -65,6 +67,8 @@ struct Snapshot {
   // Units of Bound claims by node and resource; no zeros.
   absl::btree_map<std::pair<NameId, NameId>, int64_t> booked;
   absl::btree_map<NameId, NameId> class_resources;
+  // How many claims name the class; no zeros.
+  absl::btree_map<NameId, int64_t> class_claims;
 
   // Sent, or about to be, and not yet answered (rule C10).
   absl::btree_map<EffectId, v1::Effect> in_flight;
@@ -98,6 +102,11 @@ struct Snapshot {
 
   // The latest explanation of each set, by its key.
   absl::btree_map<std::string, v1::Explanation> explanations;
+
+  // The pass's own: what has changed since the last one, and what follows from
+  // all of the above.
+  IndexChanges changes;
+  PassIndex index;
 
   Config config;
   std::string journal_uid;

@@ -30,6 +30,7 @@ struct ClaimColumns {
   std::vector<NameId> class_name;
   std::vector<int64_t> units;
   std::vector<CountedUnits> counted;
+  std::vector<NameId> counted_class;
 };
 
 // One extended resource of a node.

@@ -139,8 +139,7 @@ void Wait(size_t index, Choice choice, Plan& plan) {
 
 void StartSet(size_t index, Plan& plan) {
   const ClaimSet& set = plan.set(index);
-  const Demand demand =
-      MakeDemand(set, plan.snapshot(), plan.books(), plan.now());
+  const Demand demand = MakeDemand(set, plan.snapshot(), plan.now());
   std::vector<v1::ReasonDetail> problems = StartProblems(set, demand, plan);
   std::vector<v1::ReasonDetail> waiting = OverBudget(set, plan);
   if (!problems.empty()) {
@@ -180,7 +179,7 @@ void StartSet(size_t index, Plan& plan) {
 }  // namespace
 
 void StartGatedPods(Plan& plan) {
-  for (size_t i = 0; i < plan.sets().size(); ++i) {
+  for (size_t i = 0; i < plan.size(); ++i) {
     const ClaimSet& set = plan.set(i);
     if (!plan.IsOpen(i) || !set.waits_at_gate()) continue;
     const VirtualMachineInstance& vmi = plan.snapshot().vmis()[*set.vmi];

@@ -51,6 +51,26 @@ class Table {
   size_t size() const { return by_name_.size(); }
   // In the order of (namespace, name).
   const absl::btree_map<std::string, Row>& by_name() const { return by_name_; }
+  // Calls visit(Row) for the objects of the namespace, in the order of their
+  // names. O(log objects + those).
+  template <typename Visit>
+  void ForEachIn(absl::string_view name_space, Visit visit) const {
+    const auto end = by_name_.lower_bound(EndOf(name_space));
+    for (auto it = by_name_.lower_bound(NameKey(name_space, "")); it != end;
+         ++it) {
+      visit(it->second);
+    }
+  }
+  // Calls visit(const std::string&) for each namespace that has objects.
+  // O(namespaces x log objects).
+  template <typename Visit>
+  void ForEachNamespace(Visit visit) const {
+    for (auto it = by_name_.begin(); it != by_name_.end();) {
+      const std::string& name_space = (*this)[it->second].meta.name_space;
+      visit(name_space);
+      it = by_name_.lower_bound(EndOf(name_space));
+    }
+  }
 
   // Takes the place of an object of that name, whatever its uid.
   Row Put(T object) {
@@ -84,6 +104,10 @@ class Table {
   absl::btree_set<Row> listed, written;
 
  private:
+  // Behind every key of the namespace.
+  static std::string EndOf(absl::string_view name_space) {
+    return absl::StrCat(name_space, "\1");
+  }
   // The uid may name another object by now: one that was restored, or of a
   // cluster that began anew.
   void ForgetUid(Row row) {

@@ -14,13 +14,19 @@ std::string ParentTenant(absl::string_view name_space,
   return absl::StrCat(prefix, rest.substr(0, dash));
 }
 
+std::optional<std::string> EntitlementLabel(const Namespace* tenant) {
+  if (tenant == nullptr) return std::nullopt;
+  auto label = tenant->meta.labels.find(kVgpuLabel);
+  if (label == tenant->meta.labels.end()) return std::nullopt;
+  return label->second;
+}
+
 bool IsEntitledToVgpu(absl::string_view name_space, const Snapshot& snapshot) {
   for (std::string tenant(name_space); !tenant.empty();
        tenant = ParentTenant(tenant, snapshot.config.tenant_prefix)) {
-    const Namespace* found = snapshot.namespaces().Find("", tenant);
-    if (found == nullptr) continue;
-    auto label = found->meta.labels.find(kVgpuLabel);
-    if (label != found->meta.labels.end()) return label->second == "true";
+    const std::optional<std::string> label =
+        EntitlementLabel(snapshot.namespaces().Find("", tenant));
+    if (label.has_value()) return *label == "true";
   }
   return false;
 }

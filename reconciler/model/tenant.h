@@ -3,6 +3,7 @@
 #ifndef RECONCILER_MODEL_TENANT_H_
 #define RECONCILER_MODEL_TENANT_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -14,6 +15,9 @@ namespace gpubinder {
 // tenant-root has none; nor has a namespace without the prefix. Empty: none.
 std::string ParentTenant(absl::string_view name_space,
                          absl::string_view prefix);
+
+// What the namespace itself says of vGPUs; nothing: its ancestors decide.
+std::optional<std::string> EntitlementLabel(const Namespace* tenant);
 
 // Whether the tenant may order vGPUs: by the label of the nearest ancestor
 // (itself included) that carries it.

@@ -95,16 +95,16 @@ class Chooser {
         on_the_way.insert(*row);
       }
     }
-    for (Row row = 0; row < snapshot_.claims().end(); ++row) {
-      if (snapshot_.claims().Holds(row) && plan_.phase(row) == Phase::kBound &&
-          !on_the_way.contains(row)) {
+    // Sets that stand on short places are never settled.
+    for (const Row row : plan_.claims()) {
+      if (plan_.phase(row) == Phase::kBound && !on_the_way.contains(row)) {
         Count(row, plan_.node(row));
       }
     }
   }
 
   void Count(Row row, NameId node) {
-    auto load = loads_.find({node, plan_.books().ResourceOf(row)});
+    auto load = loads_.find({node, ResourceOf(row, snapshot_)});
     if (load == loads_.end()) return;
     const int64_t units = snapshot_.claim_columns.units[row];
     load->second.booked = SaturatingAdd(load->second.booked, units);

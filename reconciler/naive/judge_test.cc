@@ -49,6 +49,7 @@ class JudgeTest : public testing::Test {
     }
     type_ = v1::ObjectEvent::MODIFIED;
     result_ = RunPass(snapshot_, kNow);
+    result_.sets = ViewsOf(snapshot_);
   }
 
   static ObjectMeta Meta(const char* name_space, const char* name,

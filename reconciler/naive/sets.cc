@@ -6,7 +6,7 @@
 namespace gpubinder::naive {
 namespace {
 
-bool HasGate(const Pod& pod) {
+bool HoldsGate(const Pod& pod) {
   return std::find(pod.gates.begin(), pod.gates.end(), kGate) !=
          pod.gates.end();
 }
@@ -26,7 +26,7 @@ void FindLauncher(const World& world, SetState& set) {
         pod->node_name != vmi.node_name) {
       continue;
     }
-    if (HasGate(*pod)) {
+    if (HoldsGate(*pod)) {
       if (!pod->meta.deleting && Older(*pod, set.gated)) set.gated = pod;
       continue;
     }
@@ -305,7 +305,7 @@ void SortByAge(World& world) {
 
 std::string PinOf(const Pod& pod) {
   std::string node;
-  if (HasGate(pod) || !pod.required.has_value()) return "";
+  if (HoldsGate(pod) || !pod.required.has_value()) return "";
   for (const SelectorTerm& term : pod.required->terms) {
     if (term.expressions.empty() && term.fields.empty()) continue;
     std::set<std::string> named;

@@ -38,6 +38,16 @@ std::vector<Object> Backwards(const Snapshot& snapshot) {
   return objects;
 }
 
+std::string TextOf(const std::vector<SetView>& views) {
+  std::string text;
+  for (const SetView& view : views) {
+    absl::StrAppend(&text, view.set.key(), " ", view.frozen, " ",
+                    view.verdict.reason, " ", view.verdict.node, " ",
+                    MessageOf(view.verdict), "\n");
+  }
+  return text;
+}
+
 }  // namespace
 
 void ScenarioRunner::CheckPass(const PassResult& result,
@@ -103,6 +113,25 @@ void ScenarioRunner::CheckOrder(const v1::Decision& decision) {
   const v1::Decision again = ToRecord(RunPass(other, now_), decision.pass());
   if (Sorted(again) != Sorted(decision)) {
     Fail("the order in which objects arrived changes the decision");
+  }
+}
+
+// After every event a pass with what earlier passes have kept decides what one
+// without does, and leaves the sets alike.
+void ScenarioRunner::CheckIndex() {
+  Snapshot kept = snapshot_;
+  Snapshot anew = snapshot_;
+  anew.index = {};
+  anew.changes = {};
+  const v1::Decision with = ToRecord(RunPass(kept, now_), 0);
+  const v1::Decision without = ToRecord(RunPass(anew, now_), 0);
+  if (with.SerializeAsString() != without.SerializeAsString()) {
+    Fail(absl::StrCat(
+        "a full pass decides otherwise: ", without.ShortDebugString(), " not ",
+        with.ShortDebugString()));
+  }
+  if (TextOf(ViewsOf(kept)) != TextOf(ViewsOf(anew))) {
+    Fail("a full pass leaves the sets otherwise");
   }
 }
 

@@ -153,6 +153,7 @@ std::vector<std::string> ScenarioRunner::RunPassNow() {
   Tell(std::move(began));
   const uint64_t pass = sequence_;
   result_ = RunPass(snapshot_, now_);
+  result_.sets = ViewsOf(snapshot_);
   last_ = ToRecord(result_, pass);
   CheckPass(result_, last_);
   v1::Record record;
@@ -251,6 +252,7 @@ void ScenarioRunner::Tell(v1::Record record, std::optional<Object> object) {
   record.set_epoch(epoch_);
   Fold(record, object, snapshot_);
   journal_.emplace_back(std::move(record), std::move(object));
+  if (started_) CheckIndex();
 }
 
 void ScenarioRunner::TellObject(v1::ObjectEvent::Type type,

@@ -73,6 +73,7 @@ class ScenarioRunner {
   void CheckPass(const PassResult& result, const v1::Decision& decision);
   void CheckReplay(const v1::Decision& decision);
   void CheckOrder(const v1::Decision& decision);
+  void CheckIndex();
   void Fail(std::string mistake) { mistakes_.push_back(std::move(mistake)); }
 
   absl::Time now_;

@@ -15,7 +15,7 @@ namespace gpubinder {
 // The object that a creating effect makes, without uid and version.
 Object CreatedObject(const v1::Effect& effect, absl::Time now);
 
-// Changes the object as the effect says, or returns why it is refused.
+// IndexChanges the object as the effect says, or returns why it is refused.
 std::string WriteTo(const v1::Effect& effect, Object& object);
 
 }  // namespace gpubinder
