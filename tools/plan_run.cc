@@ -89,8 +89,8 @@ class Runner {
         run_.verdicts[key] = {.reason = view.verdict.reason,
                               .message = MessageOf(view.verdict)};
       }
-      if (!view.verdict.groups.empty()) {
-        run_.judged[key] = std::move(view.verdict.groups);
+      if (!view.verdict.judged.empty()) {
+        run_.judged[key] = std::move(view.verdict.judged);
       }
     }
     result.sets = {};

@@ -46,7 +46,7 @@ struct PlanRun {
   // By the key of the set: the verdict of the last pass that had one, and the
   // nodes as they were judged in the last pass that looked at them.
   std::map<std::string, PlannedVerdict> verdicts;
-  std::map<std::string, std::vector<NodeGroup>> judged;
+  std::map<std::string, JudgedNodes> judged;
   // Requests that the stand-in for the API server did not take.
   std::vector<std::string> refusals;
 };

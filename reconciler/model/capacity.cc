@@ -58,6 +58,11 @@ std::vector<std::pair<NameId, NodeUse>> Books::UsesOf(NameId node) const {
 }
 
 void Books::Assume(NameId node, NameId resource, int64_t units) {
+  Book(node, resource, units);
+  touched_.push_back(node);
+}
+
+void Books::Book(NameId node, NameId resource, int64_t units) {
   NodeUse& use = At(node, resource);
   use.booked = SaturatingAdd(use.booked, units);
 }
@@ -75,6 +80,15 @@ void Books::AssumeFor(Row vmi, NameId node, NameId resource, int64_t units) {
 int64_t Books::RawOfVmi(Row vmi, NameId node, NameId resource) const {
   auto found = of_vmi_.find({vmi, {node, resource}});
   return found == of_vmi_.end() ? 0 : found->second;
+}
+
+std::vector<NameId> Books::RawNodesOf(Row vmi) const {
+  std::vector<NameId> nodes;
+  for (auto entry = of_vmi_.lower_bound({vmi, {0, 0}});
+       entry != of_vmi_.end() && entry->first.first == vmi; ++entry) {
+    if (entry->second > 0) nodes.push_back(entry->first.second.first);
+  }
+  return nodes;
 }
 
 NameId Books::ResourceOf(Row claim) const {
@@ -101,7 +115,7 @@ void Books::AddClaims() {
   const ClaimColumns& columns = snapshot_.claim_columns;
   for (Row row = 0; row < snapshot_.claims().end(); ++row) {
     if (columns.phase[row] != Phase::kBound) continue;
-    Assume(columns.node[row], ResourceOf(row), columns.units[row]);
+    Book(columns.node[row], ResourceOf(row), columns.units[row]);
   }
 }
 
@@ -119,7 +133,7 @@ void Books::AddAssumed() {
     const ClaimColumns& columns = snapshot_.claim_columns;
     const bool there =
         columns.phase[*row] == Phase::kBound && columns.node[*row] == *node;
-    if (!there) Assume(*node, *resource, columns.units[*row]);
+    if (!there) Book(*node, *resource, columns.units[*row]);
   }
 }
 

@@ -48,6 +48,13 @@ class Books {
 
   // Raw units on a node that pods listed by this VMI account for.
   int64_t RawOfVmi(Row vmi, NameId node, NameId resource) const;
+  // The nodes where there are some, one by one; one may come twice.
+  // O(log VMIs + those).
+  std::vector<NameId> RawNodesOf(Row vmi) const;
+
+  // The nodes of which units were assumed since the books were made, one entry
+  // a time and in that order: what was read of other nodes is still so.
+  const std::vector<NameId>& touched() const { return touched_; }
 
   // The resource of a claim's units: what was written with its binding, else
   // its class's now (C2). kNoName when the class has gone too.
@@ -59,6 +66,7 @@ class Books {
     NodeUse use;
   };
   NodeUse& At(NameId node, NameId resource);
+  void Book(NameId node, NameId resource, int64_t units);
   void AddNodes();
   void AddClaims();
   void AddAssumed();
@@ -68,6 +76,7 @@ class Books {
   absl::btree_map<NameId, NameId> resource_of_class_;
   // By node name id; entries sorted by resource id.
   std::vector<std::vector<Entry>> nodes_;
+  std::vector<NameId> touched_;
   // By VMI, node and resource.
   absl::btree_map<std::pair<Row, std::pair<NameId, NameId>>, int64_t> of_vmi_;
 };

@@ -63,7 +63,7 @@ void CollectExplanations(const Plan& plan, PassResult& result) {
       }
       view.verdict = *verdict;
     } else if (plan.state(i).verdict.has_value()) {
-      view.verdict.groups = plan.state(i).verdict->groups;
+      view.verdict.judged = plan.state(i).verdict->judged;
     }
     result.sets.push_back(std::move(view));
   }

@@ -8,6 +8,7 @@
 #include "proto/check.h"
 #include "reconciler/model/config.h"
 #include "reconciler/model/effect.h"
+#include "reconciler/model/judge.h"
 #include "reconciler/model/reason.h"
 
 namespace gpubinder {
@@ -21,6 +22,15 @@ Plan::Plan(const Snapshot& snapshot, absl::Time now)
       phase_(snapshot.claim_columns.phase),
       node_(snapshot.claim_columns.node) {
   Freeze();
+}
+
+Plan::~Plan() = default;
+
+NodeJudge& Plan::judge() {
+  if (judge_ == nullptr) {
+    judge_ = std::make_unique<NodeJudge>(snapshot_, books_);
+  }
+  return *judge_;
 }
 
 // The classes that a write without outcome keeps from their finalizer: it has

@@ -6,6 +6,7 @@
 #ifndef RECONCILER_MODEL_PLAN_H_
 #define RECONCILER_MODEL_PLAN_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@
 #include "reconciler/model/snapshot.h"
 
 namespace gpubinder {
+
+class NodeJudge;
 
 // How far a pass has come with one set.
 struct SetState {
@@ -41,12 +44,15 @@ class Plan {
  public:
   // The arguments outlive the plan. O(objects).
   Plan(const Snapshot& snapshot, absl::Time now);
+  ~Plan();
 
   const Snapshot& snapshot() const { return snapshot_; }
   const Config& config() const { return snapshot_.config; }
   absl::Time now() const { return now_; }
   const Books& books() const { return books_; }
   const Budgets& budgets() const { return budgets_; }
+  // Of the nodes as they are with what the pass has decided.
+  NodeJudge& judge();
   // By age, then namespace, then name.
   const std::vector<ClaimSet>& sets() const { return sets_.sets; }
   const ClaimSet& set(size_t index) const { return sets_.sets[index]; }
@@ -109,6 +115,7 @@ class Plan {
   const ClaimSets sets_;
   Books books_;
   Budgets budgets_;
+  std::unique_ptr<NodeJudge> judge_;  // once one is needed
   std::vector<SetState> states_;
   absl::btree_set<std::string> written_;
   std::vector<Phase> phase_;
