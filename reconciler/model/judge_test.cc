@@ -44,6 +44,7 @@ class RandomCluster {
  public:
   explicit RandomCluster(uint64_t seed) : random_(seed) {
     nodes_ = 1 + Below(12);
+    alike_ = Below(2) == 0;
     for (const Kind kind :
          {Kind::kVirtualMachineInstance, Kind::kSchedulingClass}) {
       snapshot_.kinds[static_cast<size_t>(kind)].served = Below(4) > 0;
@@ -68,14 +69,16 @@ class RandomCluster {
     record.mutable_object()->set_kind(std::string(KindName(KindOf(object))));
     Fold(record, object, snapshot_);
   }
-  std::string Resource() { return absl::StrCat("r/", Below(2)); }
-  std::string Value() { return absl::StrCat(Below(3)); }
+  // One time in n, and seldom where most is alike.
+  bool Odd(int n) { return Below(alike_ ? 5 * n : n) == 0; }
+  std::string Resource() { return Odd(2) ? "r/1" : "r/0"; }
+  std::string Value() { return absl::StrCat(Below(alike_ ? 2 : 3)); }
   std::string NodeName() { return absl::StrCat("n", Below(nodes_ + 1)); }
 
   StringMap Selector() {
     StringMap selector;
-    if (Below(3) == 0) selector["zone"] = Value();
-    if (Below(6) == 0) selector["host"] = NodeName();
+    if (Odd(3)) selector["zone"] = Value();
+    if (Odd(6)) selector["host"] = NodeName();
     return selector;
   }
   NodeSelector Terms() {
@@ -120,25 +123,24 @@ class RandomCluster {
     Node node;
     node.meta = {.name = absl::StrCat("n", i), .uid = absl::StrCat("n", i)};
     node.meta.labels["host"] = node.meta.name;
-    if (Below(4) > 0) node.meta.labels["zone"] = Value();
-    if (Below(2) > 0) node.meta.labels["disk"] = "";
-    if (Below(6) > 0) node.meta.labels[kKubeVirtSchedulable] = "true";
-    if (Below(9) == 0) node.meta.deleting = kNow;
-    if (Below(9) == 0) node.meta.problems = {{"spec", "is bad"}};
-    node.unschedulable = Below(6) == 0;
-    for (int j = Below(3); j > 0; --j) {
+    if (!Odd(4)) node.meta.labels["zone"] = Value();
+    if (Odd(2)) node.meta.labels["disk"] = "";
+    if (!Odd(6)) node.meta.labels[kKubeVirtSchedulable] = "true";
+    if (Odd(9)) node.meta.deleting = kNow;
+    if (Odd(9)) node.meta.problems = {{"spec", "is bad"}};
+    node.unschedulable = Odd(6);
+    for (int j = Odd(2) ? 2 : 0; j > 0; --j) {
       node.taints.push_back(
           {.key = Below(2) > 0 ? "k" : "l",
            .value = Value(),
            .effect = Below(3) > 0 ? "NoSchedule" : "PreferNoSchedule"});
     }
     for (const char* resource : {"r/0", "r/1"}) {
-      if (Below(4) == 0) continue;
+      if (Odd(4)) continue;
       node.allocatable[resource] =
-          Below(9) == 0 ? "much" : absl::StrCat(Below(8));
+          Odd(9) ? "much" : absl::StrCat(alike_ ? 9 : Below(8));
     }
-    node.conditions = {
-        {.type = "Ready", .status = Below(7) > 0 ? "True" : "False"}};
+    node.conditions = {{.type = "Ready", .status = Odd(7) ? "False" : "True"}};
     Add(node);
   }
   // A PVC and, it may be, what it is bound to.
@@ -173,8 +175,8 @@ class RandomCluster {
     return entry;
   }
   void AddClaim(const std::string& name, const std::string& vmi) {
-    GpuClaim claim{.class_name = absl::StrCat("c", Below(3)),
-                   .units = 1 + Below(3)};
+    GpuClaim claim{.class_name = Odd(2) ? "c1" : "c0",
+                   .units = 1 + (Odd(1) ? Below(3) : 0)};
     claim.meta = {.name_space = "t", .name = name, .uid = name};
     if (Below(3) == 0) {
       claim.phase = "Bound";
@@ -207,7 +209,8 @@ class RandomCluster {
                           .name = name,
                           .uid = name,
                           .controller = true}};
-      pod.containers[0].requests[Resource()] = absl::StrCat(1 + Below(3));
+      pod.containers[0].requests[Resource()] =
+          absl::StrCat(1 + (Odd(1) ? Below(3) : 0));
       if (std::string(suffix) == "-gated") {
         pod.gates = {kGate};
       } else {
@@ -234,6 +237,7 @@ class RandomCluster {
 
   std::mt19937_64 random_;
   int nodes_ = 0;
+  bool alike_ = false;  // most nodes, and most of what sets ask
   Snapshot snapshot_;
 };
 
