@@ -9,6 +9,7 @@
 #ifndef TOOLS_PLAN_RUN_H_
 #define TOOLS_PLAN_RUN_H_
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,10 +23,18 @@
 
 namespace gpubinder {
 
+// How far RunPlanPasses has come.
+struct PlanProgress {
+  int pass = 0;             // 0: before the first
+  size_t sent = 0, of = 0;  // of the changes that the pass decided
+};
+
 struct PlanOptions {
   absl::Time now;
   Config config;
   int most_passes = 100;
+  // Told at the beginning, with each pass and now and then within one.
+  std::function<void(const PlanProgress&)> on_progress;
 };
 
 struct PlannedEffect {
