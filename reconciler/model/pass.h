@@ -39,7 +39,8 @@ struct PassResult {
 };
 
 // `now` is the time that the pass's record carries. The same snapshot and
-// time give the same bytes. O(objects + sets that want something x nodes).
+// time give the same bytes. O(objects + what the judge of judge.h costs for the
+// sets that want something).
 PassResult RunPass(const Snapshot& snapshot, absl::Time now);
 
 // The record of the pass that began with record `pass`.
