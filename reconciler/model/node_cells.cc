@@ -49,8 +49,10 @@ uint32_t NodeCells::CellByUse(NodeIndex node) {
     cell = static_cast<uint32_t>(cells_.size());
     Cell& made = cells_.emplace_back();
     made.state = facts_.states()[node];
+    made.kind = made.state;
     for (const UseColumn* column : uses_) {
       made.uses.push_back(column->use_of_node[node]);
+      made.kind = kinds_.Of(made.kind, made.uses.back());
     }
   }
   return cell;

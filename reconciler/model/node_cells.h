@@ -18,6 +18,7 @@ namespace gpubinder {
 class NodeCells {
  public:
   struct Cell {
+    uint32_t kind = 0;           // equal where state and uses are
     uint32_t state = 0;          // as in NodeFacts
     std::vector<uint32_t> uses;  // by resource, as in its column
     // Empty when the last one has left; it may be filled again.
@@ -46,6 +47,7 @@ class NodeCells {
   std::vector<const UseColumn*> uses_;
   std::vector<uint32_t> fixed_;  // by node: its state and its labels
   PairNumbers numbers_;          // of what does not change and of uses
+  PairNumbers kinds_;
   std::vector<uint32_t> cell_of_number_;
   std::vector<uint32_t> cell_of_node_;
   std::vector<Cell> cells_;

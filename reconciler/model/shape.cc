@@ -206,33 +206,44 @@ Shape::Shape(const Demand& demand, NodeCells& cells, NodeFacts& facts)
   }
 }
 
-uint32_t Shape::Signature(const NodeCells::Cell& cell) {
+uint64_t Shape::Answers(const NodeCells::Cell& cell) {
   const NodeIndex node = *cell.nodes.begin();
-  uint32_t signature = cell.state;
+  uint64_t all = 0;
   for (size_t i = 0; i < matchers_.size();) {
     uint64_t answers = 0;
     const size_t end = std::min(matchers_.size(), i + 64);
     for (; i < end; ++i) {
       answers = answers << 1 | (matchers_[i].Matches(node) ? 1 : 0);
     }
-    signature = signatures_.Of(signature, answers);
+    all = matchers_.size() <= 64 ? answers : numbers_.Of(all, answers);
   }
+  return all;
+}
+
+uint32_t Shape::Signature(const NodeCells::Cell& cell) {
+  if (cell.kind >= signature_of_kind_.size()) {
+    signature_of_kind_.resize(cell.kind + 1, kUnjudged);
+  }
+  uint32_t& known = signature_of_kind_[cell.kind];
+  if (known != kUnjudged) return known;
+  uint32_t signature = cell.state;
   for (size_t i = 0; i < uses_.size(); ++i) {
     const Demand::Need& need = demand_.needs[i];
     const bool has = HasUnits(uses_[i]->uses[cell.uses[i]],
                               std::max(need.units, need.pod_units));
-    signature = signatures_.Of(signature, has ? 0 : 1 + cell.uses[i]);
+    signature = numbers_.Of(signature, has ? 0 : 1 + cell.uses[i]);
   }
+  known = signature;
   return signature;
 }
 
 uint32_t Shape::Judge(const NodeCells::Cell& cell) {
+  const uint64_t answers = Answers(cell);
   const uint32_t signature = Signature(cell);
-  if (signature >= judgement_of_signature_.size()) {
-    judgement_of_signature_.resize(signature + 1, kUnjudged);
+  if (signature >= known_.size()) known_.resize(signature + 1);
+  for (const auto& [other, judgement] : known_[signature]) {
+    if (other == answers) return judgement;
   }
-  uint32_t& judgement = judgement_of_signature_[signature];
-  if (judgement != kUnjudged) return judgement;
   Reasons reasons = JudgeNode(facts_.row(*cell.nodes.begin()), demand_,
                               facts_.snapshot(), facts_.books());
   std::string key = KeyOfReasons(reasons);
@@ -242,8 +253,8 @@ uint32_t Shape::Judge(const NodeCells::Cell& cell) {
     judgements_.push_back(
         {.reasons = std::make_shared<const Reasons>(std::move(reasons))});
   }
-  judgement = place->second;
-  return judgement;
+  known_[signature].emplace_back(answers, place->second);
+  return place->second;
 }
 
 void Shape::Count() {

@@ -88,8 +88,10 @@ class Shape {
 
  private:
   uint32_t Judge(const NodeCells::Cell& cell);
-  // Equal for cells of which the demand asks the same, and gets the same.
+  // Equal for kinds of cells that differ in nothing the reasons tell.
   uint32_t Signature(const NodeCells::Cell& cell);
+  // What the matchers say of the cell's nodes.
+  uint64_t Answers(const NodeCells::Cell& cell);
   void MakeJudged();
 
   Demand demand_;  // without what is the set's own
@@ -97,8 +99,10 @@ class Shape {
   NodeFacts& facts_;
   std::vector<NodeMatcher> matchers_;
   std::vector<const UseColumn*> uses_;  // by need
-  PairNumbers signatures_;
-  std::vector<uint32_t> judgement_of_signature_;
+  PairNumbers numbers_;                 // of signatures, and of many answers
+  std::vector<uint32_t> signature_of_kind_;
+  // By signature and answers: of these there are few.
+  std::vector<std::vector<std::pair<uint64_t, uint32_t>>> known_;
   std::shared_ptr<std::vector<uint32_t>> judgement_of_cell_;
   std::vector<Judgement> judgements_;
   absl::btree_map<std::string, uint32_t> by_key_;
