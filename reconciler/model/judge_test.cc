@@ -336,8 +336,9 @@ TEST(JudgeTest, SaysOfEachNodeWhatJudgeNodeSays) {
         ExpectSame(choice, plainly, cluster.snapshot());
         if (testing::Test::HasFailure()) return;
         told.emplace_back(choice.judged, plainly.rows);
+        // It may be one that has gone.
         const std::optional<NameId> node = cluster.snapshot().names.Find(
-            absl::StrCat("n", cluster.Below(cluster.nodes())));
+            absl::StrCat("n", cluster.Below(cluster.nodes() + 1)));
         if (!node.has_value() || cluster.Below(2) == 0) continue;
         plan.PlaceMembers(index, set.members, *node);
       }
@@ -345,6 +346,54 @@ TEST(JudgeTest, SaysOfEachNodeWhatJudgeNodeSays) {
     // What was told is not changed by what came after.
     for (const auto& [judged, rows] : told) EXPECT_EQ(RowsOf(judged), rows);
   }
+}
+
+// More selectors than a word has bits.
+TEST(JudgeTest, TellsEachOfManyVolumesThatANodeDoesNotReach) {
+  Snapshot snapshot;
+  auto add = [&](const Object& object) {
+    v1::Record record;
+    record.mutable_object()->set_type(v1::ObjectEvent::ADDED);
+    record.mutable_object()->set_kind(std::string(KindName(KindOf(object))));
+    Fold(record, object, snapshot);
+  };
+  for (const char* name : {"a", "b", "c"}) {
+    Node node;
+    node.meta = {.name = name, .uid = name, .labels = {{"host", name}}};
+    node.conditions = {{.type = "Ready", .status = "True"}};
+    add(node);
+  }
+  Demand demand{.name_space = "t"};
+  for (int i = 0; i < 150; ++i) {
+    const std::string name = absl::StrCat("v", i);
+    PersistentVolume volume{.claim_namespace = "t", .claim_name = name};
+    volume.meta = {.name = name, .uid = name};
+    const bool outermost = i == 0 || i == 149;  // on b, the others on a
+    volume.required = NodeSelector{
+        .terms = {{.expressions = {{.key = "host",
+                                    .op = "In",
+                                    .values = {outermost ? "b" : "a"}}}}}};
+    add(volume);
+    PersistentVolumeClaim claim{.volume_name = name, .bind_completed = true};
+    claim.meta = {.name_space = "t", .name = name, .uid = name};
+    add(claim);
+    demand.volume_claims.push_back(name);
+  }
+  const ClaimSets sets = BuildClaimSets(snapshot);
+  const Books books(snapshot, sets);
+  const JudgedNodes judged = NodeJudge(snapshot, books).Judge(demand, {}).nodes;
+  ASSERT_EQ(judged.groups().size(), 3u);
+  EXPECT_EQ(judged.Find("a")->reasons->size(), 2u);
+  EXPECT_EQ(judged.Find("b")->reasons->size(), 148u);
+  EXPECT_EQ(judged.Find("c")->reasons->size(), 150u);
+  EXPECT_EQ((*judged.Find("a")->reasons)[1].claim(), "v149");
+}
+
+TEST(JudgeTest, NoNodesAreNoGroups) {
+  const Snapshot snapshot;
+  const ClaimSets sets = BuildClaimSets(snapshot);
+  const Books books(snapshot, sets);
+  EXPECT_TRUE(NodeJudge(snapshot, books).Judge(Demand(), {}).nodes.empty());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "reconciler/model/config.h"
 #include "reconciler/model/filter.h"
 #include "reconciler/model/taint.h"
 
@@ -13,6 +14,24 @@ namespace {
 // A text of any bytes, such that what follows cannot be taken for its end.
 void AppendPart(absl::string_view part, std::string& text) {
   absl::StrAppend(&text, part.size(), ":", part);
+}
+
+// All that N1 asks of a node but labels.
+std::string StateText(const Node& node) {
+  std::string text;
+  // What is wrong with a node is told with its name.
+  if (!node.meta.problems.empty()) AppendPart(node.meta.name, text);
+  absl::StrAppend(&text, IsReady(node) ? "r" : "-",
+                  IsCordoned(node) ? "c" : "-",
+                  node.meta.deleting.has_value() ? "d" : "-");
+  for (const Taint& taint : node.taints) {
+    if (IsConditionTaint(taint)) continue;
+    if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
+    AppendPart(taint.key, text);
+    AppendPart(taint.value, text);
+    AppendPart(taint.effect, text);
+  }
+  return text;
 }
 
 }  // namespace
@@ -32,24 +51,13 @@ NodeFacts::NodeFacts(const Snapshot& snapshot, const Books& books)
   }
   std::sort(by_id_.begin(), by_id_.end());
   names_ = std::make_shared<const std::vector<std::string>>(std::move(names));
-}
-
-std::string NodeFacts::StateText(const Node& node) const {
-  std::string text;
-  // What is wrong with a node is told with its name.
-  if (!node.meta.problems.empty()) AppendPart(node.meta.name, text);
-  absl::StrAppend(&text, IsReady(node) ? "r" : "-",
-                  IsKubeVirtReady(node, snapshot_) ? "k" : "-",
-                  IsCordoned(node) ? "c" : "-",
-                  node.meta.deleting.has_value() ? "d" : "-");
-  for (const Taint& taint : node.taints) {
-    if (IsConditionTaint(taint)) continue;
-    if (taint.effect != "NoSchedule" && taint.effect != "NoExecute") continue;
-    AppendPart(taint.key, text);
-    AppendPart(taint.value, text);
-    AppendPart(taint.effect, text);
+  if (!snapshot.Serves(Kind::kVirtualMachineInstance)) return;
+  // KubeVirt's word for readiness. Launchers ask for it too.
+  const LabelColumn& ready = Label(kKubeVirtSchedulable);
+  PairNumbers pairs;
+  for (NodeIndex node = 0; node < states_.size(); ++node) {
+    states_[node] = pairs.Of(states_[node], ready.value_of_node[node]);
   }
-  return text;
 }
 
 std::optional<NodeIndex> NodeFacts::Find(NameId node) const {

@@ -65,7 +65,7 @@ class NodeFacts {
   // Nothing when there is no such node. O(log nodes).
   std::optional<NodeIndex> Find(NameId node) const;
 
-  // All that N1 asks of a node but labels: its state and its taints.
+  // What N1 asks of a node: its state, its taints and KubeVirt's label.
   const std::vector<uint32_t>& states() const { return states_; }
   // The first call O(nodes x log). Stays where it is.
   const LabelColumn& Label(const LabelKey& key);
@@ -80,7 +80,6 @@ class NodeFacts {
     absl::btree_map<UseKey, uint32_t> numbers;
     size_t caught_up = 0;  // of the books' touched nodes
   };
-  std::string StateText(const Node& node) const;
   void Read(NodeIndex node, NameId resource, KeptUse& kept);
 
   const Snapshot& snapshot_;

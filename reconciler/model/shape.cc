@@ -155,9 +155,8 @@ NodeMatcher::NodeMatcher(const NodeSelector& selector, Fields fields,
       Test& test = tests.emplace_back();
       test.column = &facts.Label(std::nullopt);
       for (const std::string* name : test.column->values) {
-        // As MatchesNodeSelector has it: without a name fields are not asked.
-        test.holds.push_back(name != nullptr &&
-                             (name->empty() || FieldHolds(requirement, *name)));
+        // Every node has a name: what the first value says is not asked.
+        test.holds.push_back(name != nullptr && FieldHolds(requirement, *name));
       }
     }
   }
