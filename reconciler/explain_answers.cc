@@ -80,26 +80,20 @@ bool AddAll(const Items& items, size_t& bytes, List& list) {
 
 bool AddRows(const PublishedSet& set, size_t& bytes,
              v1::ExplainResponse& response) {
-  std::vector<std::pair<absl::string_view, const NodeGroup*>> nodes;
-  for (const NodeGroup& group : set.groups) {
-    for (const std::string& node : group.nodes) {
-      nodes.emplace_back(node, &group);
-    }
-  }
-  std::sort(nodes.begin(), nodes.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (const auto& [node, group] : nodes) {
+  const std::vector<NodeGroup>& groups = set.judged.groups();
+  bool whole = true;
+  set.judged.ForEachNode([&](const std::string& node, size_t group) {
+    if (!whole) return;
+    const Reasons& reasons = *groups[group].reasons;
     v1::NodeRow row;
-    row.set_node(node.data(), node.size());
-    row.set_fits(group->reasons.empty());
-    for (const v1::ReasonDetail& detail : group->reasons) {
-      *row.add_reasons() = detail;
-    }
+    row.set_node(node);
+    row.set_fits(reasons.empty());
+    for (const v1::ReasonDetail& detail : reasons) *row.add_reasons() = detail;
     bytes += SizeOf(row);
-    if (bytes > kMostAnswerBytes) return false;
-    *response.add_rows() = std::move(row);
-  }
-  return true;
+    whole = bytes <= kMostAnswerBytes;
+    if (whole) *response.add_rows() = std::move(row);
+  });
+  return whole;
 }
 
 }  // namespace

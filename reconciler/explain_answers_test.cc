@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "reconciler/model/explanation.h"
 #include "reconciler/model/table.h"
+#include "reconciler/model/testing/judge_as.h"
 #include "reconciler/pass_board.h"
 
 namespace gpubinder {
@@ -24,14 +25,14 @@ v1::ReasonDetail Lacks(int64_t free) {
 
 // A VM's set, its place in the order given by its age.
 void AddSet(PublishedPass& pass, std::string name_space, std::string name,
-            v1::Reason reason, std::vector<NodeGroup> groups = {}) {
+            v1::Reason reason, const std::vector<NodesAlike>& groups = {}) {
   PublishedSet set;
   set.age_unix_nanos = static_cast<int64_t>(pass.sets.size() / 2);
   set.explanation.set_namespace_(name_space);
   set.explanation.set_name(name);
   set.explanation.set_key(absl::StrCat(name_space, "/", name));
   set.explanation.set_reason(reason);
-  set.groups = std::move(groups);
+  set.judged = JudgeAs(groups);
   pass.by_vm[NameKey(name_space, name)] = pass.sets.size();
   pass.sets.push_back(std::move(set));
 }
@@ -73,7 +74,7 @@ TEST(AnswerExplain, RowsOnlyWhenAskedFor) {
 
 TEST(AnswerExplain, TooManyRowsAreCutAndSaidSo) {
   PublishedPass pass;
-  NodeGroup group{.reasons = {Lacks(3)}};
+  NodesAlike group{.reasons = {Lacks(3)}};
   for (int i = 0; i < 100'000; ++i) {
     group.nodes.push_back(absl::StrCat("node-with-a-rather-long-name-", i));
   }

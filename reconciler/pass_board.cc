@@ -153,7 +153,7 @@ std::shared_ptr<const PublishedPass> PublishPass(const PassResult& result,
     pass->sets.push_back(
         {.age_unix_nanos = absl::ToUnixNanos(view.set.age),
          .explanation = ExplanationOf(view.set, news, snapshot),
-         .groups = view.verdict.groups,
+         .judged = view.verdict.judged,
          .members = MembersOf(view.set, snapshot),
          .rejections = RejectionsOf(view.set, snapshot)});
   }

@@ -28,8 +28,8 @@ namespace gpubinder {
 struct PublishedSet {
   int64_t age_unix_nanos = 0;
   v1::Explanation explanation;  // the latest, in group form
-  // The nodes by verdict; none when no step of the pass looked at them.
-  std::vector<NodeGroup> groups;
+  // The nodes and their verdicts; none when no step of the pass looked at them.
+  JudgedNodes judged;
   // In annotation order; then those that are being deleted, then template
   // claims that do not exist yet (their phase is empty).
   std::vector<v1::Member> members;

@@ -82,13 +82,11 @@ TEST_F(PassBoardTest, WaitingClaimHasEachNodesVerdict) {
   EXPECT_EQ(set->explanation.reason(), v1::NO_NODE_FITS);
   EXPECT_TRUE(set->waiting());
   std::vector<std::string> nodes;
-  for (const NodeGroup& group : set->groups) {
-    for (const std::string& node : group.nodes) {
-      nodes.push_back(absl::StrCat(node, " ", group.reasons[0].free(), " of ",
-                                   group.reasons[0].wanted()));
-    }
-  }
-  std::sort(nodes.begin(), nodes.end());  // groups have no promised order
+  set->judged.ForEachNode([&](const std::string& node, size_t group) {
+    const v1::ReasonDetail& first = (*set->judged.groups()[group].reasons)[0];
+    nodes.push_back(
+        absl::StrCat(node, " ", first.free(), " of ", first.wanted()));
+  });
   EXPECT_EQ(nodes, (std::vector<std::string>{"a 8 of 12", "b 2 of 12"}));
   ASSERT_EQ(set->members.size(), 1u);
   EXPECT_EQ(set->members[0].name(), "big");

@@ -12,7 +12,8 @@ struct Console {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
-  bool colour = false;  // out is a terminal that shows colours
+  bool colour = false;   // out is a terminal that shows colours
+  bool watched = false;  // err is a terminal: what takes long says so
   // How this process was called, for commands that are shown to be typed.
   std::string program = "gpubinder";
 };

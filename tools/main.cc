@@ -29,6 +29,7 @@ int main(int argc, char** argv) {
                                    .out = std::cout,
                                    .err = std::cerr,
                                    .colour = colour,
+                                   .watched = isatty(STDERR_FILENO) == 1,
                                    .program = argc > 0 ? argv[0] : "gpubinder"};
   const int code = gpubinder::RunGpubinder(
       gpubinder::Args(argv, static_cast<size_t>(argc)).subspan(1), console);

@@ -12,6 +12,7 @@
 #include "tools/plan_document.h"
 #include "tools/plan_run.h"
 #include "tools/plan_table.h"
+#include "tools/progress_line.h"
 #include "tools/text_files.h"
 
 namespace gpubinder {
@@ -121,6 +122,44 @@ int PrintPlan(const PlanRun& run, const PlanArgs& args,
   return args.fail_on_waiting && document.AnySetWaits() ? kExitNo : kExitDone;
 }
 
+void Say(const PlanProgress& progress, size_t objects, ProgressLine& line) {
+  if (progress.pass == 0) {
+    line.Say(absl::StrCat("looking at ", objects, " objects"));
+  } else if (progress.of == 0) {
+    line.Say(absl::StrCat("pass ", progress.pass, " decides"));
+  } else {
+    line.Say(absl::StrCat("pass ", progress.pass, ": change ", progress.sent,
+                          " of ", progress.of));
+  }
+}
+
+absl::StatusOr<PlanRun> ReadAndRun(const PlanArgs& args, const Config& config,
+                                   const Console& console) {
+  ProgressLine line(console);
+  const std::vector<std::string>& files = args.offline.files;
+  line.Say(absl::StrCat("reading ", absl::StrJoin(files, ", ")));
+  const absl::StatusOr<std::vector<InputText>> texts =
+      ReadTextFiles(files, console.in);
+  if (!texts.ok()) return texts.status();
+  line.Say(absl::StrCat("reading the objects of ", texts->size(),
+                        texts->size() == 1 ? " document" : " documents"));
+  const absl::StatusOr<Input> input =
+      ObjectsOf(*texts, args.offline.name_space);
+  if (!input.ok()) return input.status();
+  const std::string skipped = SkippedText(*input);
+  if (!skipped.empty()) {
+    line.Wipe();
+    console.err << "gpubinder plan: " << skipped << "\n";
+  }
+  return RunPlanPasses(*input,
+                       {.now = args.offline.now.value_or(absl::Now()),
+                        .config = config,
+                        .most_passes = args.passes,
+                        .on_progress = [&](const PlanProgress& progress) {
+                          Say(progress, input->objects.size(), line);
+                        }});
+}
+
 }  // namespace
 
 int RunPlan(Args args, const Console& console) {
@@ -150,18 +189,7 @@ int RunPlan(Args args, const Console& console) {
   }
   const absl::StatusOr<Config> config = OfflineConfig(plan.offline, console);
   if (!config.ok()) return Fail("plan", config.status(), console);
-  const absl::StatusOr<std::vector<InputText>> texts =
-      ReadTextFiles(files, console.in);
-  if (!texts.ok()) return Fail("plan", texts.status(), console);
-  const absl::StatusOr<Input> input =
-      ObjectsOf(*texts, plan.offline.name_space);
-  if (!input.ok()) return Fail("plan", input.status(), console);
-  const std::string skipped = SkippedText(*input);
-  if (!skipped.empty()) console.err << "gpubinder plan: " << skipped << "\n";
-  const absl::StatusOr<PlanRun> run =
-      RunPlanPasses(*input, {.now = plan.offline.now.value_or(absl::Now()),
-                             .config = *config,
-                             .most_passes = plan.passes});
+  const absl::StatusOr<PlanRun> run = ReadAndRun(plan, *config, console);
   if (!run.ok()) return Fail("plan", run.status(), console);
   return PrintPlan(*run, plan, console);
 }

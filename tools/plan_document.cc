@@ -36,7 +36,7 @@ Json Time(absl::Time time) {
 
 Json ReasonRows(const NodeGroup& group) {
   Json reasons = Json::array();
-  for (const v1::ReasonDetail& detail : group.reasons) {
+  for (const v1::ReasonDetail& detail : *group.reasons) {
     reasons.push_back(ReasonRow(detail));
   }
   return reasons;
@@ -44,16 +44,6 @@ Json ReasonRows(const NodeGroup& group) {
 
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-// Every node with the index of its group, by name.
-std::map<absl::string_view, size_t> JudgedNodes(
-    const std::vector<NodeGroup>& groups) {
-  std::map<absl::string_view, size_t> by_name;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    for (const std::string& node : groups[i].nodes) by_name[node] = i;
-  }
-  return by_name;
 }
 
 bool IsMisconfigured(v1::Reason reason) {
@@ -118,11 +108,10 @@ class PlanDocument::Rows {
   }
 
   // The nodes as they were judged for the set; none when it is misconfigured.
-  const std::vector<NodeGroup>& Judged(const ClaimSet& set) const {
-    static const auto& none = *new std::vector<NodeGroup>;
+  JudgedNodes Judged(const ClaimSet& set) const {
     auto judged = run_.judged.find(set.key());
     if (judged == run_.judged.end() || IsMisconfigured(Verdict(set).reason)) {
-      return none;
+      return {};
     }
     return judged->second;
   }
@@ -212,34 +201,35 @@ class PlanDocument::Rows {
   }
 
   Json SetNodes(const ClaimSet& set) const {
-    const std::vector<NodeGroup>& groups = Judged(set);
+    const JudgedNodes judged = Judged(set);
     Json nodes = Json::array();
-    for (const auto& [name, group] : JudgedNodes(groups)) {
-      nodes.push_back({{"name", std::string(name)},
-                       {"fits", groups[group].reasons.empty()},
-                       {"reasons", ReasonRows(groups[group])}});
-    }
+    judged.ForEachNode([&](const std::string& name, size_t index) {
+      const NodeGroup& group = judged.groups()[index];
+      nodes.push_back({{"name", name},
+                       {"fits", group.reasons->empty()},
+                       {"reasons", ReasonRows(group)}});
+    });
     return nodes;
   }
 
   // The row with its nodes. Nodes of a group share the text of their reasons:
   // there may be millions.
   std::string SetText(const ClaimSet& set) const {
-    const std::vector<NodeGroup>& groups = Judged(set);
+    const JudgedNodes judged = Judged(set);
     std::vector<std::string> tails;
-    for (const NodeGroup& group : groups) {
+    for (const NodeGroup& group : judged.groups()) {
       tails.push_back(
-          absl::StrCat(",\"fits\":", group.reasons.empty() ? "true" : "false",
+          absl::StrCat(",\"fits\":", group.reasons->empty() ? "true" : "false",
                        ",\"reasons\":", Dump(ReasonRows(group)), "}"));
     }
     std::string text = Dump(SetRow(set));
     text.pop_back();
     text += ",\"nodes\":[";
     const char* before = "{\"name\":";
-    for (const auto& [name, group] : JudgedNodes(groups)) {
+    judged.ForEachNode([&](const std::string& name, size_t group) {
       absl::StrAppend(&text, before, JsonQuoted(name), tails[group]);
       before = ",{\"name\":";
-    }
+    });
     return text + "]}";
   }
 

@@ -16,12 +16,15 @@
 namespace gpubinder {
 namespace {
 
+constexpr size_t kChangesBetweenNews = 1000;
+
 class Runner {
  public:
   explicit Runner(const PlanOptions& options)
       : options_(options), cluster_(options.now) {}
 
   absl::Status Load(const Input& input) {
+    Tell({});
     for (const InputObject& object : input.objects) {
       if (absl::Status s = cluster_.Add(object); !s.ok()) return s;
     }
@@ -40,6 +43,7 @@ class Runner {
   void RunPasses() {
     while (run_.passes < options_.most_passes && !run_.settled) {
       ++run_.passes;
+      Tell({.pass = run_.passes});
       PassResult result = RunPass(run_.snapshot, options_.now);
       Keep(result);
       v1::Record record;
@@ -56,6 +60,10 @@ class Runner {
   }
 
  private:
+  void Tell(const PlanProgress& progress) const {
+    if (options_.on_progress) options_.on_progress(progress);
+  }
+
   uint64_t FoldNext(v1::Record record, std::optional<Object> object) {
     record.set_sequence(++sequence_);
     record.set_time_unix_nanos(absl::ToUnixNanos(options_.now));
@@ -92,8 +100,8 @@ class Runner {
         run_.verdicts[key] = {.reason = view.verdict.reason,
                               .message = MessageOf(view.verdict)};
       }
-      if (!view.verdict.groups.empty()) {
-        run_.judged[key] = std::move(view.verdict.groups);
+      if (!view.verdict.judged.empty()) {
+        run_.judged[key] = std::move(view.verdict.judged);
       }
     }
     result.sets = {};
@@ -104,6 +112,9 @@ class Runner {
     std::set<std::string> ended;
     std::map<std::string, std::string> versions;
     for (size_t i = 0; i < effects.size(); ++i) {
+      if (i % kChangesBetweenNews == 0) {
+        Tell({.pass = run_.passes, .sent = i, .of = effects.size()});
+      }
       run_.effects.push_back({.pass = run_.passes, .effect = effects[i]});
       v1::Effect effect = effects[i];
       v1::Record record;

@@ -9,6 +9,7 @@
 #ifndef TOOLS_PLAN_RUN_H_
 #define TOOLS_PLAN_RUN_H_
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,10 +23,18 @@
 
 namespace gpubinder {
 
+// How far RunPlanPasses has come.
+struct PlanProgress {
+  int pass = 0;             // 0: before the first
+  size_t sent = 0, of = 0;  // of the changes that the pass decided
+};
+
 struct PlanOptions {
   absl::Time now;
   Config config;
   int most_passes = 100;
+  // Told at the beginning, with each pass and now and then within one.
+  std::function<void(const PlanProgress&)> on_progress;
 };
 
 struct PlannedEffect {
@@ -46,7 +55,7 @@ struct PlanRun {
   // By the key of the set: the verdict of the last pass that had one, and the
   // nodes as they were judged in the last pass that looked at them.
   std::map<std::string, PlannedVerdict> verdicts;
-  std::map<std::string, std::vector<NodeGroup>> judged;
+  std::map<std::string, JudgedNodes> judged;
   // Requests that the stand-in for the API server did not take.
   std::vector<std::string> refusals;
 };

@@ -72,6 +72,11 @@ std::vector<std::pair<NameId, NodeUse>> Books::UsesOf(NameId node) const {
 }
 
 void Books::Assume(NameId node, NameId resource, int64_t units) {
+  Book(node, resource, units);
+  touched_.push_back(node);
+}
+
+void Books::Book(NameId node, NameId resource, int64_t units) {
   NodeUse& use = At(node, resource);
   use.booked = SaturatingAdd(use.booked, units);
 }
@@ -94,6 +99,16 @@ int64_t Books::RawOfVmi(Row vmi, NameId node, NameId resource) const {
   return found == snapshot_.index.raw_of_vmi.end() ? 0 : found->second;
 }
 
+std::vector<NameId> Books::RawNodesOf(Row vmi) const {
+  std::vector<NameId> nodes;
+  const auto& raw = snapshot_.index.raw_of_vmi;
+  for (auto entry = raw.lower_bound(VmiPlace{.vmi = vmi});
+       entry != raw.end() && entry->first.vmi == vmi; ++entry) {
+    if (entry->second > 0) nodes.push_back(entry->first.node);
+  }
+  return nodes;
+}
+
 void Books::AddAssumed() {
   for (const auto& [id, effect] : snapshot_.in_flight) {
     if (!effect.has_bind_claim()) continue;
@@ -108,7 +123,7 @@ void Books::AddAssumed() {
     const ClaimColumns& columns = snapshot_.claim_columns;
     const bool there =
         columns.phase[*row] == Phase::kBound && columns.node[*row] == *node;
-    if (!there) Assume(*node, *resource, columns.units[*row]);
+    if (!there) Book(*node, *resource, columns.units[*row]);
   }
 }
 

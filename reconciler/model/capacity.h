@@ -49,15 +49,24 @@ class Books {
 
   // Raw units on a node that pods listed by this VMI account for.
   int64_t RawOfVmi(Row vmi, NameId node, NameId resource) const;
+  // The nodes where there are some, one by one; one may come twice.
+  // O(log VMIs + those).
+  std::vector<NameId> RawNodesOf(Row vmi) const;
+
+  // The nodes of which units were assumed since the books were made, one entry
+  // a time and in that order: what was read of other nodes is still so.
+  const std::vector<NameId>& touched() const { return touched_; }
 
  private:
   NodeUse& At(NameId node, NameId resource);
+  void Book(NameId node, NameId resource, int64_t units);
   void AddAssumed();
 
   const Snapshot& snapshot_;
   // What differs from the index.
   absl::btree_map<NodeAndResource, NodeUse> changed_;
   absl::btree_map<VmiPlace, int64_t> covered_;
+  std::vector<NameId> touched_;
 };
 
 }  // namespace gpubinder

@@ -1,12 +1,10 @@
 #include "reconciler/model/choice.h"
 
-#include <string>
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
-#include "absl/container/btree_map.h"
-#include "absl/strings/str_cat.h"
-#include "reconciler/model/filter.h"
+#include "reconciler/model/judge.h"
 
 namespace gpubinder {
 namespace {
@@ -14,8 +12,7 @@ namespace {
 struct Candidate {
   int64_t moves = 0;
   int64_t free_after = 0;
-  std::string name;
-  NameId node = kNoName;
+  NodeIndex node = 0;  // in the order of names
 };
 
 bool IsBetter(const Candidate& a, const Candidate& b) {
@@ -24,61 +21,72 @@ bool IsBetter(const Candidate& a, const Candidate& b) {
   if (left != right) return left < right;
 #ifdef GPUBINDER_PLANT_TIE
   // Test-only: a tie broken the other way, which a replay has to notice.
-  return a.name > b.name;
+  return a.node > b.node;
 #else
-  return a.name < b.name;
+  return a.node < b.node;
 #endif
 }
 
-// Nodes by equal reasons. The text of the reasons is the key, so groups come
-// in an order that depends on nothing else; the fitting ones come first.
-class Grouping {
- public:
-  void Add(const std::string& node, std::vector<v1::ReasonDetail> reasons) {
-    std::string key;
-    for (const v1::ReasonDetail& detail : reasons) {
-      absl::StrAppend(&key, detail.SerializeAsString(), "\n");
-    }
-    NodeGroup& group = groups_[key];
-    group.nodes.push_back(node);
-    if (group.reasons.empty()) group.reasons = std::move(reasons);
-  }
-  std::vector<NodeGroup> Take() {
-    std::vector<NodeGroup> groups;
-    for (auto& [key, group] : groups_) groups.push_back(std::move(group));
-    return groups;
-  }
+// The best of nodes that differ in their names only, those judged apart left
+// out.
+template <typename Iterator>
+std::optional<NodeIndex> FirstOf(Iterator begin, Iterator end,
+                                 const std::vector<NodeIndex>& apart) {
+  const auto found = std::find_if(begin, end, [&](NodeIndex node) {
+    return !std::binary_search(apart.begin(), apart.end(), node);
+  });
+  if (found == end) return std::nullopt;
+  return *found;
+}
 
- private:
-  absl::btree_map<std::string, NodeGroup> groups_;
-};
+std::optional<NodeIndex> BestOf(const FittingCell& cell,
+                                const std::vector<NodeIndex>& apart) {
+#ifdef GPUBINDER_PLANT_TIE
+  return FirstOf(cell.nodes->rbegin(), cell.nodes->rend(), apart);
+#else
+  return FirstOf(cell.nodes->begin(), cell.nodes->end(), apart);
+#endif
+}
+
+// Where the pass has the set's Bound members, each once for a member.
+std::vector<NameId> BoundNodes(const ClaimSet& set, const Plan& plan) {
+  std::vector<NameId> nodes;
+  for (const Row member : set.members) {
+    if (plan.phase(member) != Phase::kBound) continue;
+    nodes.push_back(plan.node(member));
+  }
+  return nodes;
+}
 
 }  // namespace
 
 Choice ChooseNode(const ClaimSet& set, const Demand& demand, Plan& plan) {
-  const Snapshot& snapshot = plan.snapshot();
+  const std::vector<NameId> bound = BoundNodes(set, plan);
+  NodeJudge& judge = plan.judge();
+  Judged judged = judge.Judge(demand, bound);
   std::optional<Candidate> best;
-  Grouping grouping;
-  for (const auto& [key, row] : snapshot.nodes().by_name()) {
-    std::vector<v1::ReasonDetail> reasons =
-        JudgeNode(row, demand, snapshot, plan.books());
-    const std::string& name = snapshot.nodes()[row].meta.name;
-    if (reasons.empty()) {
-      Candidate candidate{
-          .free_after = FreeAfter(row, demand, snapshot, plan.books()),
-          .name = name,
-          .node = snapshot.node_columns.name[row]};
-      for (const Row member : set.members) {
-        candidate.moves += plan.phase(member) == Phase::kBound &&
-                           plan.node(member) != candidate.node;
-      }
-      if (!best.has_value() || IsBetter(candidate, *best)) best = candidate;
-    }
-    grouping.Add(name, std::move(reasons));
+  auto consider = [&](const Candidate& candidate) {
+    if (!best.has_value() || IsBetter(candidate, *best)) best = candidate;
+  };
+  for (const FittingCell& cell : judged.cells) {
+    // Its nodes hold no member.
+    Candidate candidate{.moves = static_cast<int64_t>(bound.size()),
+                        .free_after = cell.free_after};
+    const std::optional<NodeIndex> node = BestOf(cell, judged.apart);
+    if (!node.has_value()) continue;
+    candidate.node = *node;
+    consider(candidate);
   }
-  Choice choice{.groups = grouping.Take()};
+  for (const auto& [node, free_after] : judged.fitting_apart) {
+    const auto stay =
+        std::count(bound.begin(), bound.end(), judge.NodeAt(node));
+    consider({.moves = static_cast<int64_t>(bound.size()) - stay,
+              .free_after = free_after,
+              .node = node});
+  }
+  Choice choice{.judged = std::move(judged.nodes)};
   if (best.has_value()) {
-    choice.node = best->node;
+    choice.node = judge.NodeAt(best->node);
   } else {
     for (const RejectedNode& entry : demand.rejections) {
       plan.WakeAt(entry.until);

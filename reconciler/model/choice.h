@@ -4,22 +4,21 @@
 #define RECONCILER_MODEL_CHOICE_H_
 
 #include <optional>
-#include <vector>
 
 #include "reconciler/model/demand.h"
-#include "reconciler/model/explanation.h"
+#include "reconciler/model/judged_nodes.h"
 #include "reconciler/model/plan.h"
 
 namespace gpubinder {
 
 struct Choice {
   std::optional<NameId> node;
-  std::vector<NodeGroup> groups;  // every node, judged for the whole set
+  JudgedNodes judged;  // every node, for the whole set
 };
 
 // Among the nodes that accept the set whole: fewest members to move, then the
 // fullest (fewest free units of the set's resources after placing, summed),
-// then by name. O(nodes x what the demand asks).
+// then by name. The cost is that of NodeJudge::Judge.
 // Without a node the plan wakes when the first rejection lapses.
 Choice ChooseNode(const ClaimSet& set, const Demand& demand, Plan& plan);
 

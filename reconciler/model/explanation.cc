@@ -26,18 +26,18 @@ struct Line {
 
 absl::btree_map<LineKey, Line> LinesOf(const Verdict& verdict) {
   absl::btree_map<LineKey, Line> lines;
-  for (const NodeGroup& group : verdict.groups) {
+  for (const NodeGroup& group : verdict.judged.groups()) {
     absl::btree_map<LineKey, Line> seen;  // a node counts once per line
-    for (const v1::ReasonDetail& detail : group.reasons) {
+    for (const v1::ReasonDetail& detail : *group.reasons) {
       Line& line = seen[{detail.reason(), detail.resource(), detail.claim()}];
       line.most_free = std::max(line.most_free, detail.free());
       line.wanted = std::max(line.wanted, detail.wanted());
     }
     for (const auto& [key, line] : seen) {
       Line& sum = lines[key];
-      sum.nodes += static_cast<uint32_t>(group.nodes.size());
-      if (sum.example.empty() || group.nodes.front() < sum.example) {
-        sum.example = group.nodes.front();
+      sum.nodes += group.nodes;
+      if (sum.example.empty() || group.example < sum.example) {
+        sum.example = group.example;
       }
       sum.most_free = std::max(sum.most_free, line.most_free);
       sum.wanted = std::max(sum.wanted, line.wanted);
@@ -157,17 +157,17 @@ void FillGroups(const Verdict& verdict, v1::Explanation& explanation) {
   for (const v1::ReasonDetail& detail : verdict.details) {
     *explanation.add_set_reasons() = detail;
   }
-  for (const NodeGroup& group : verdict.groups) {
+  for (const NodeGroup& group : verdict.judged.groups()) {
     v1::NodeGroup& proto = *explanation.add_groups();
-    for (const v1::ReasonDetail& detail : group.reasons) {
+    for (const v1::ReasonDetail& detail : *group.reasons) {
       *proto.add_reasons() = detail;
       if (detail.reason() == v1::INSUFFICIENT_UNITS &&
           proto.most_free() < detail.free()) {
         proto.set_most_free(detail.free());
       }
     }
-    proto.set_nodes(static_cast<uint32_t>(group.nodes.size()));
-    proto.set_example(group.nodes.front());
+    proto.set_nodes(group.nodes);
+    proto.set_example(group.example);
   }
 }
 

@@ -1,6 +1,6 @@
 // What was considered for a set and the verdict on each node, in the forms it
-// is kept in: nodes with equal verdicts together (exact), the group form of
-// the record (numbers folded into the best), one line of text.
+// is told in: the group form of the record, the lines of a summary, one line
+// of text.
 
 #ifndef RECONCILER_MODEL_EXPLANATION_H_
 #define RECONCILER_MODEL_EXPLANATION_H_
@@ -10,6 +10,7 @@
 
 #include "absl/strings/string_view.h"
 #include "proto/decision.pb.h"
+#include "reconciler/model/judged_nodes.h"
 
 namespace gpubinder {
 
@@ -18,17 +19,11 @@ inline constexpr size_t kMostMessageBytes = 1024;
 // Lines in GPUClaimSet's status.summary.
 inline constexpr size_t kMostSummaryLines = 16;
 
-// Nodes that one list of reasons holds for; none: these nodes fit.
-struct NodeGroup {
-  std::vector<v1::ReasonDetail> reasons;
-  std::vector<std::string> nodes;  // by name
-};
-
 // The verdict on one set in one pass.
 struct Verdict {
   v1::Reason reason = v1::REASON_UNSPECIFIED;
   std::vector<v1::ReasonDetail> details;  // set-level reasons
-  std::vector<NodeGroup> groups;          // when a step looked at the nodes
+  JudgedNodes judged;                     // when a step looked at the nodes
   std::string node;                       // where it was placed
 };
 

@@ -1,9 +1,12 @@
 #include "reconciler/model/explanation.h"
 
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "proto/decision.pb.h"
+#include "reconciler/model/testing/judge_as.h"
 
 namespace gpubinder {
 namespace {
@@ -25,9 +28,10 @@ v1::ReasonDetail Short(int64_t wanted, int64_t free) {
 TEST(MessageOfTest, CountsNodesByReasonWithTheMostFree) {
   const Verdict verdict{
       .reason = v1::NO_NODE_FITS,
-      .groups = {{.reasons = {Short(4, 1)}, .nodes = {"a"}},
-                 {.reasons = {Short(4, 3)}, .nodes = {"b"}},
-                 {.reasons = {Detail(v1::NODE_CORDONED)}, .nodes = {"c"}}}};
+      .judged =
+          JudgeAs({{.reasons = {Short(4, 1)}, .nodes = {"a"}},
+                   {.reasons = {Short(4, 3)}, .nodes = {"b"}},
+                   {.reasons = {Detail(v1::NODE_CORDONED)}, .nodes = {"c"}}})};
   EXPECT_EQ(MessageOf(verdict),
             "NoNodeFits: 1 node NodeCordoned, 2 nodes InsufficientUnits h100 "
             "(most free 3, wanted 4)");
@@ -80,17 +84,19 @@ TEST(FirstReasonTest, IsTheFirstOfTheClosedListAndNoNodeFitsIsLast) {
 }
 
 TEST(SummarizeTest, HasAtMostSixteenLinesAndNoneOnceTheSetIsPlaced) {
-  Verdict verdict{.reason = v1::NO_NODE_FITS};
+  std::vector<NodesAlike> groups;
   for (int i = 0; i < 20; ++i) {
     v1::ReasonDetail detail = Detail(v1::VOLUME_NOT_REACHABLE);
     detail.set_claim("disk-" + std::to_string(100 + i));
-    verdict.groups.push_back({.reasons = {detail}, .nodes = {"a", "b"}});
+    groups.push_back({.reasons = {detail},
+                      .nodes = {absl::StrCat("a", i), absl::StrCat("b", i)}});
   }
+  Verdict verdict{.reason = v1::NO_NODE_FITS, .judged = JudgeAs(groups)};
   const std::vector<v1::SummaryLine> lines = Summarize(verdict);
   ASSERT_EQ(lines.size(), 16u);
   EXPECT_EQ(lines[0].key(), "disk-100");
   EXPECT_EQ(lines[0].nodes(), 2u);
-  EXPECT_EQ(lines[0].example(), "a");
+  EXPECT_EQ(lines[0].example(), "a0");
   verdict.reason = v1::PLACED;
   EXPECT_TRUE(Summarize(verdict).empty());
 }

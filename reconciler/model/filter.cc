@@ -63,7 +63,7 @@ void JudgeUnits(NameId node, const Demand& demand, const Snapshot& snapshot,
   for (const Demand::Need& need : demand.needs) {
     const NodeUse use = UseByOthers(node, need.resource, demand, books);
     const int64_t wanted = Wanted(node, need, demand);
-    if (use.served && !use.malformed && Left(use) >= wanted) continue;
+    if (HasUnits(use, wanted)) continue;
     v1::ReasonDetail detail;
     detail.set_resource(snapshot.names.Text(need.resource));
     detail.set_wanted(wanted);
@@ -117,6 +117,10 @@ void JudgeRejections(const Node& node, const Demand& demand,
 }
 
 }  // namespace
+
+bool HasUnits(const NodeUse& use, int64_t wanted) {
+  return use.served && !use.malformed && Left(use) >= wanted;
+}
 
 bool IsReady(const Node& node) {
   for (const Condition& condition : node.conditions) {

@@ -20,6 +20,9 @@ std::vector<v1::ReasonDetail> JudgeNode(Row node, const Demand& demand,
                                         const Snapshot& snapshot,
                                         const Books& books);
 
+// Whether a node of which so much is used has so many units left (C8).
+bool HasUnits(const NodeUse& use, int64_t wanted);
+
 // Only whether there is room for the whole set (C8): all that is asked of the
 // node which the set's own pod already has.
 bool HasRoom(NameId node, const Demand& demand, const Books& books);

@@ -359,11 +359,10 @@ class Checker {
   // E4: where nodes were judged, each stands once in the explanation.
   void CheckViews() {
     for (const SetView& view : result_.sets) {
-      if (view.verdict.groups.empty()) continue;
+      if (view.verdict.judged.empty()) continue;
       std::vector<std::string> named, all;
-      for (const NodeGroup& group : view.verdict.groups) {
-        named.insert(named.end(), group.nodes.begin(), group.nodes.end());
-      }
+      view.verdict.judged.ForEachNode(
+          [&](const std::string& node, size_t) { named.push_back(node); });
       for (const auto& [key, row] : snapshot_.nodes().by_name()) {
         all.push_back(snapshot_.nodes()[row].meta.name);
       }

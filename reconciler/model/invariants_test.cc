@@ -13,6 +13,7 @@
 #include "reconciler/model/effect.h"
 #include "reconciler/model/fold.h"
 #include "reconciler/model/objects.h"
+#include "reconciler/model/testing/judge_as.h"
 
 namespace gpubinder {
 namespace {
@@ -174,7 +175,7 @@ TEST_F(InvariantsTest, AWriteToAFrozenSetBreaksC10) {
 
 TEST_F(InvariantsTest, ANodeMissingFromAnExplanationBreaksE4) {
   SetView view;
-  view.verdict.groups = {{.nodes = {"b"}}};
+  view.verdict.judged = JudgeAs({{.nodes = {"b"}}});
   result_.sets = {view};
   EXPECT_TRUE(Breaks("E4"));
 }

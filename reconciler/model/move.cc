@@ -81,7 +81,7 @@ void Move(size_t index, const Victims& victims, Plan& plan) {
   if (why->reason() == v1::NODE_CORDONED) return;
   plan.Lose(index, why->reason(), ReasonText(*why));
   plan.state(index).verdict =
-      Verdict{.reason = why->reason(), .groups = std::move(choice.groups)};
+      Verdict{.reason = why->reason(), .judged = std::move(choice.judged)};
 }
 
 // The step before found no node for it, and gathers it no more.

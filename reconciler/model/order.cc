@@ -32,18 +32,18 @@ void PlaceOrder(size_t index, Plan& plan) {
       ChooseNode(set, MakeDemand(set, plan.snapshot(), plan.now()), plan);
   if (!over.empty()) {
     Verdict verdict = Misconfigured(std::move(over));
-    verdict.groups = std::move(choice.groups);
+    verdict.judged = std::move(choice.judged);
     plan.state(index).verdict = std::move(verdict);
     return;
   }
   if (!choice.node.has_value()) {
     plan.state(index).verdict =
-        Verdict{.reason = v1::NO_NODE_FITS, .groups = std::move(choice.groups)};
+        Verdict{.reason = v1::NO_NODE_FITS, .judged = std::move(choice.judged)};
     return;
   }
   plan.state(index).verdict =
       Verdict{.reason = v1::PLACED,
-              .groups = std::move(choice.groups),
+              .judged = std::move(choice.judged),
               .node = plan.snapshot().names.Text(*choice.node)};
   plan.PlaceMembers(index, set.members, *choice.node);
 }

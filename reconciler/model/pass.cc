@@ -73,7 +73,7 @@ void CollectExplanations(const Plan& plan, PassResult& result,
       }
       entry.verdict = *verdict;
     } else if (plan.state(i).verdict.has_value()) {
-      entry.verdict.groups = plan.state(i).verdict->groups;
+      entry.verdict.judged = plan.state(i).verdict->judged;
     }
     NoteQuiet(i, said, plan, snapshot);
     result.sets.push_back(ViewOf(entry));

@@ -42,8 +42,8 @@ struct PassResult {
 // `now` is the time that the pass's record carries. The same objects and time
 // give the same bytes, whatever passes have run before: of the snapshot only
 // the index is changed. O(objects of namespaces that have changed + sets that
-// want something x what judging them costs); the first pass, and one after a
-// change that concerns all sets, O(objects + ...).
+// want something x what the judge of judge.h costs); the first pass, and one
+// after a change that concerns all sets, O(objects + ...).
 PassResult RunPass(Snapshot& snapshot, absl::Time now);
 
 // Every set as the last pass that looked at it left it, by age, then namespace,

@@ -9,6 +9,7 @@
 #include "proto/check.h"
 #include "reconciler/model/config.h"
 #include "reconciler/model/effect.h"
+#include "reconciler/model/judge.h"
 #include "reconciler/model/reason.h"
 
 namespace gpubinder {
@@ -41,6 +42,15 @@ void Plan::CollectClaims() {
     return std::tie(left.name_space, left.name) <
            std::tie(right.name_space, right.name);
   });
+}
+
+Plan::~Plan() = default;
+
+NodeJudge& Plan::judge() {
+  if (judge_ == nullptr) {
+    judge_ = std::make_unique<NodeJudge>(snapshot_, books_);
+  }
+  return *judge_;
 }
 
 // The classes that a write without outcome keeps from their finalizer: it has

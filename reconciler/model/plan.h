@@ -6,6 +6,7 @@
 #ifndef RECONCILER_MODEL_PLAN_H_
 #define RECONCILER_MODEL_PLAN_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@
 #include "reconciler/model/snapshot.h"
 
 namespace gpubinder {
+
+class NodeJudge;
 
 // How far a pass has come with one set.
 struct SetState {
@@ -44,12 +47,15 @@ class Plan {
   // A plan for the sets in these slots of the snapshot's index, in order.
   // The snapshot outlives it. O(those sets + effects in flight).
   Plan(const Snapshot& snapshot, std::vector<Slot> slots, absl::Time now);
+  ~Plan();
 
   const Snapshot& snapshot() const { return snapshot_; }
   const Config& config() const { return snapshot_.config; }
   absl::Time now() const { return now_; }
   const Books& books() const { return books_; }
   const Budgets& budgets() const { return budgets_; }
+  // Of the nodes as they are with what the pass has decided.
+  NodeJudge& judge();
   // The sets that have not settled, by age, then namespace, then name.
   size_t size() const { return slots_.size(); }
   const ClaimSet& set(size_t index) const {
@@ -127,6 +133,7 @@ class Plan {
   std::vector<Row> claims_;
   Books books_;
   Budgets budgets_;
+  std::unique_ptr<NodeJudge> judge_;  // once one is needed
   std::vector<SetState> states_;
   absl::btree_set<std::string> written_;
   // Of the claims that the pass has placed or lost.

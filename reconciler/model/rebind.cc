@@ -37,7 +37,7 @@ void Return(size_t index, const ClaimSet& part, Plan& plan) {
   }
   plan.state(index).verdict =
       Verdict{.reason = v1::NO_NODE_FITS,
-              .groups = ChooseNode(part, demand, plan).groups};
+              .judged = ChooseNode(part, demand, plan).judged};
 }
 
 // A pinned launcher takes all it has. Where its Pending claims are over a
@@ -51,9 +51,9 @@ void ReturnOrAdopt(size_t index, Plan& plan) {
     return;
   }
   Verdict verdict = Misconfigured(std::move(over));
-  verdict.groups =
+  verdict.judged =
       ChooseNode(set, MakeDemand(set, plan.snapshot(), plan.now()), plan)
-          .groups;
+          .judged;
   const ClaimSet lost = Restricted(
       set, [&](Row row) { return plan.phase(row) != Phase::kPending; });
   if (Has(lost, Phase::kLost, plan)) Return(index, lost, plan);
@@ -75,7 +75,7 @@ void Rebind(size_t index, Plan& plan) {
     plan.PlaceMembers(index, part.members, *choice.node);
   } else {
     plan.state(index).verdict =
-        Verdict{.reason = v1::NO_NODE_FITS, .groups = std::move(choice.groups)};
+        Verdict{.reason = v1::NO_NODE_FITS, .judged = std::move(choice.judged)};
   }
 }
 

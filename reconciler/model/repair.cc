@@ -57,14 +57,14 @@ bool IsLeftToStart(size_t index, Plan& plan) {
   std::vector<v1::ReasonDetail> over = OverBudget(set, plan);
   if (over.empty()) return true;
   Verdict verdict = Misconfigured(std::move(over));
-  verdict.groups = ChooseNode(set, demand, plan).groups;
+  verdict.judged = ChooseNode(set, demand, plan).judged;
   plan.state(index).verdict = std::move(verdict);
   return false;
 }
 
 void LoseAll(size_t index, Choice choice, Plan& plan) {
   Verdict verdict{.reason = v1::NO_NODE_FITS,
-                  .groups = std::move(choice.groups)};
+                  .judged = std::move(choice.judged)};
   plan.Lose(index, v1::NO_NODE_FITS, MessageOf(verdict));
   if (plan.state(index).verdict.has_value()) return;  // a budget comes first
   plan.state(index).verdict = std::move(verdict);

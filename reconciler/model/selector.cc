@@ -63,34 +63,15 @@ bool OrderHolds(const Requirement& requirement, absl::string_view label) {
   return requirement.op == "Gt" ? *have > *want : *have < *want;
 }
 
-// Of one that parses.
-bool ExpressionHolds(const Requirement& requirement, const StringMap& labels) {
-  const absl::string_view op = requirement.op;
-  const auto label = labels.find(requirement.key);
-  if (label == labels.end()) return op == "NotIn" || op == "DoesNotExist";
-  if (IsOrdering(op)) return OrderHolds(requirement, label->second);
-  if (op == "In") return Contains(requirement.values, label->second);
-  if (op == "NotIn") return !Contains(requirement.values, label->second);
-  return op == "Exists";
-}
-
-// Of one that parses. The field set holds metadata.name and nothing else, and
-// what it does not hold reads as empty.
-bool FieldHolds(const Requirement& requirement, absl::string_view node_name) {
-  const absl::string_view value =
-      requirement.key == "metadata.name" ? node_name : "";
-  return (requirement.values[0] == value) == (requirement.op == "In");
-}
-
 bool TermHolds(const SelectorTerm& term, const StringMap& labels,
                absl::string_view node_name) {
-  return !term.empty() &&
-         std::all_of(term.expressions.begin(), term.expressions.end(),
-                     ExpressionParses) &&
-         std::all_of(term.fields.begin(), term.fields.end(), FieldParses) &&
+  return CanMatch(term) &&
          std::all_of(term.expressions.begin(), term.expressions.end(),
                      [&](const Requirement& requirement) {
-                       return ExpressionHolds(requirement, labels);
+                       const auto label = labels.find(requirement.key);
+                       return ExpressionHolds(
+                           requirement,
+                           label == labels.end() ? nullptr : &label->second);
                      }) &&
          (node_name.empty() ||
           std::all_of(term.fields.begin(), term.fields.end(),
@@ -121,6 +102,30 @@ bool MatchesVolumeAffinity(const NodeSelector& selector,
   // The scheduler asks about a node without a name, for which it does not
   // evaluate matchFields at all.
   return MatchesNodeSelector(selector, labels, "");
+}
+
+bool CanMatch(const SelectorTerm& term) {
+  return !term.empty() &&
+         std::all_of(term.expressions.begin(), term.expressions.end(),
+                     ExpressionParses) &&
+         std::all_of(term.fields.begin(), term.fields.end(), FieldParses);
+}
+
+bool ExpressionHolds(const Requirement& requirement, const std::string* label) {
+  const absl::string_view op = requirement.op;
+  if (label == nullptr) return op == "NotIn" || op == "DoesNotExist";
+  if (IsOrdering(op)) return OrderHolds(requirement, *label);
+  if (op == "In") return Contains(requirement.values, *label);
+  if (op == "NotIn") return !Contains(requirement.values, *label);
+  return op == "Exists";
+}
+
+// The field set holds metadata.name and nothing else, and what it does not
+// hold reads as empty.
+bool FieldHolds(const Requirement& requirement, absl::string_view node_name) {
+  const absl::string_view value =
+      requirement.key == "metadata.name" ? node_name : "";
+  return (requirement.values[0] == value) == (requirement.op == "In");
 }
 
 }  // namespace gpubinder

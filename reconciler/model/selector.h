@@ -6,6 +6,8 @@
 #ifndef RECONCILER_MODEL_SELECTOR_H_
 #define RECONCILER_MODEL_SELECTOR_H_
 
+#include <string>
+
 #include "absl/strings/string_view.h"
 #include "reconciler/model/object_parts.h"
 
@@ -26,6 +28,15 @@ bool MatchesNodeSelector(const NodeSelector& selector, const StringMap& labels,
 // parse still spoils its term.
 bool MatchesVolumeAffinity(const NodeSelector& selector,
                            const StringMap& labels);
+
+// The parts of that, for who asks one selector of many nodes. Whether a term
+// can match at all: it is not empty, and all of it parses.
+bool CanMatch(const SelectorTerm& term);
+// Whether an expression of such a term holds for the label's value; null: the
+// node has no such label.
+bool ExpressionHolds(const Requirement& requirement, const std::string* label);
+// Whether a field of such a term holds for a node of this name.
+bool FieldHolds(const Requirement& requirement, absl::string_view node_name);
 
 }  // namespace gpubinder
 

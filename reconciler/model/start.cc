@@ -66,23 +66,18 @@ std::optional<NameId> CordonedStand(const ClaimSet& set, const Demand& demand,
       [](const GpuClass* found) { return found->on_cordon == "Stay"; });
   if (choice.node.has_value() && !stays) return std::nullopt;
   const std::string& name = plan.snapshot().names.Text(*stand);
-  for (const NodeGroup& group : choice.groups) {
-    if (!std::binary_search(group.nodes.begin(), group.nodes.end(), name)) {
-      continue;
-    }
-    const bool only_cordon = group.reasons.size() == 1 &&
-                             group.reasons[0].reason() == v1::NODE_CORDONED;
-    return only_cordon ? stand : std::nullopt;
-  }
-  return std::nullopt;
+  const NodeGroup* group = choice.judged.Find(name);
+  const bool only_cordon = group != nullptr && group->reasons->size() == 1 &&
+                           (*group->reasons)[0].reason() == v1::NODE_CORDONED;
+  return only_cordon ? stand : std::nullopt;
 }
 
 void Start(size_t index, const Demand& demand, NameId node, v1::Reason reason,
-           std::vector<NodeGroup> groups, Plan& plan) {
+           JudgedNodes judged, Plan& plan) {
   const ClaimSet& set = plan.set(index);
   const std::string& name = plan.snapshot().names.Text(node);
   plan.state(index).verdict =
-      Verdict{.reason = reason, .groups = std::move(groups), .node = name};
+      Verdict{.reason = reason, .judged = std::move(judged), .node = name};
   if (!set.missing.empty()) {
     // Binding and pin follow in the pass that has seen the new claims.
     plan.Reserve(set, node);
@@ -124,7 +119,7 @@ std::optional<NameId> BoundStand(const ClaimSet& set, const Plan& plan) {
 void Wait(size_t index, Choice choice, Plan& plan) {
   const ClaimSet& set = plan.set(index);
   Verdict verdict{.reason = v1::NO_NODE_FITS,
-                  .groups = std::move(choice.groups)};
+                  .judged = std::move(choice.judged)};
   const std::optional<NameId> stand = BoundStand(set, plan);
   if (IsHalfLost(set, plan)) {
     plan.Lose(index, v1::NO_NODE_FITS, MessageOf(verdict));
@@ -159,7 +154,7 @@ void StartSet(size_t index, Plan& plan) {
     // An older set may have used up what the repair saw left.
     RepairSet(index, plan);
     Verdict verdict = Misconfigured(std::move(waiting));
-    verdict.groups = std::move(choice.groups);
+    verdict.judged = std::move(choice.judged);
     plan.state(index).verdict = std::move(verdict);
     return;
   }
@@ -167,9 +162,9 @@ void StartSet(size_t index, Plan& plan) {
       CordonedStand(set, demand, choice, plan);
   if (cordoned.has_value()) {
     Start(index, demand, *cordoned, v1::PLACED_ON_CORDONED_NODE,
-          std::move(choice.groups), plan);
+          std::move(choice.judged), plan);
   } else if (choice.node.has_value()) {
-    Start(index, demand, *choice.node, v1::PLACED, std::move(choice.groups),
+    Start(index, demand, *choice.node, v1::PLACED, std::move(choice.judged),
           plan);
   } else {
     Wait(index, std::move(choice), plan);

@@ -1,6 +1,7 @@
 // The steps of a pass, in the order of spec rule "Order of the pass". Each is
 // a file of its own and sees earlier steps only through the plan. Cost of
-// each: O(sets it concerns x nodes).
+// each: O(sets it concerns), and for those that look for a place that of the
+// judge (judge.h).
 
 #ifndef RECONCILER_MODEL_STEPS_H_
 #define RECONCILER_MODEL_STEPS_H_

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 #include "reconciler/model/fold.h"
+#include "reconciler/model/testing/judge_as.h"
 
 namespace gpubinder {
 namespace {
@@ -171,9 +172,12 @@ TEST_F(JudgeTest, ALossWithoutCauseIsAFault) {
 
 TEST_F(JudgeTest, ANumberThatIsNotTrueIsAFault) {
   // z is told of b: wanted 1, free 0.
-  for (NodeGroup& group : View("t/claim:z").verdict.groups) {
+  JudgedNodes& judged = View("t/claim:z").verdict.judged;
+  std::vector<NodesAlike> groups = NodesOf(judged);
+  for (NodesAlike& group : groups) {
     for (v1::ReasonDetail& detail : group.reasons) detail.set_free(1);
   }
+  judged = JudgeAs(groups);
   ExpectFault(
       "node reasons differ: b is: INSUFFICIENT_UNITS nvidia.com/H100 "
       "wanted 1 free 0 allocatable 2 booked 2 raw 0");
@@ -182,12 +186,12 @@ TEST_F(JudgeTest, ANumberThatIsNotTrueIsAFault) {
 TEST_F(JudgeTest, ANodeThatFitsAndIsCalledUnfitIsAFault) {
   v1::ReasonDetail cordoned;
   cordoned.set_reason(v1::NODE_CORDONED);
-  View("t/web").verdict.groups = {{{cordoned}, {"a"}}, {{}, {"b"}}};
+  View("t/web").verdict.judged = JudgeAs({{{cordoned}, {"a"}}, {{}, {"b"}}});
   ExpectFault("a is: fits and told as: NODE_CORDONED");
 }
 
 TEST_F(JudgeTest, ANodeThatIsNotToldOfIsAFault) {
-  View("t/web").verdict.groups = {{{}, {"b"}}};
+  View("t/web").verdict.judged = JudgeAs({{{}, {"b"}}});
   ExpectFault("a is: fits and told as: nothing");
 }
 

@@ -71,11 +71,26 @@ std::vector<Why> WhyOf(const std::vector<v1::ReasonDetail>& details) {
 // The nodes as the pass tells them, each once.
 std::map<std::string, std::string> Told(Bench& bench, const SetView& view) {
   std::map<std::string, std::string> told;
-  for (const NodeGroup& group : view.verdict.groups) {
-    for (const std::string& node : group.nodes) {
-      if (!told.emplace(node, Joined(WhyOf(group.reasons))).second) {
-        bench.Fault(view.set.key(), "tells " + node + " twice");
-      }
+  const std::vector<NodeGroup>& groups = view.verdict.judged.groups();
+  std::vector<std::string> texts;
+  for (const NodeGroup& group : groups) {
+    texts.push_back(Joined(WhyOf(*group.reasons)));
+  }
+  std::vector<std::vector<std::string>> nodes(groups.size());
+  view.verdict.judged.ForEachNode([&](const std::string& node, size_t group) {
+    nodes[group].push_back(node);
+    if (!told.emplace(node, texts[group]).second) {
+      bench.Fault(view.set.key(), "tells " + node + " twice");
+    }
+  });
+  // The group form says the same.
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i].nodes != nodes[i].size() ||
+        groups[i].example !=
+            *std::min_element(nodes[i].begin(), nodes[i].end())) {
+      bench.Fault(view.set.key(), "counts " + std::to_string(groups[i].nodes) +
+                                      " nodes, first " + groups[i].example +
+                                      ": " + texts[i]);
     }
   }
   return told;

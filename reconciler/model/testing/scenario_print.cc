@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "reconciler/model/reason.h"
+#include "reconciler/model/testing/judge_as.h"
 #include "reconciler/model/testing/scenario_words.h"
 
 namespace gpubinder {
@@ -185,7 +186,7 @@ std::vector<std::string> ViewText(const SetView& view) {
   for (const v1::ReasonDetail& detail : view.verdict.details) {
     lines.push_back(absl::StrCat("  ", ReasonText(detail)));
   }
-  for (const NodeGroup& group : view.verdict.groups) {
+  for (const NodesAlike& group : NodesOf(view.verdict.judged)) {
     std::vector<std::string> reasons;
     for (const v1::ReasonDetail& detail : group.reasons) {
       reasons.push_back(ReasonText(detail));
