@@ -1,13 +1,13 @@
 #include "webhook/sample_cluster.h"
 
-#include <tuple>
 #include <utility>
-#include <variant>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "k8s/object_codec.h"
+#include "proto/journal.pb.h"
+#include "reconciler/model/fold.h"
 #include "webhook/review.h"
 
 namespace gpubinder {
@@ -22,12 +22,15 @@ absl::Time SampleNow() {
 void Put(Kind kind, const Json& object, Snapshot& snapshot) {
   absl::StatusOr<Object> decoded = DecodeObject(kind, object.dump());
   ASSERT_TRUE(decoded.ok()) << decoded.status();
-  std::visit(
-      [&](auto& plain) {
-        using T = std::decay_t<decltype(plain)>;
-        std::get<Table<T>>(snapshot.tables).Put(std::move(plain));
-      },
-      *decoded);
+  const ObjectMeta& meta = MetaOf(*decoded);
+  v1::Record record;
+  v1::ObjectEvent& event = *record.mutable_object();
+  event.set_type(v1::ObjectEvent::ADDED);
+  event.set_kind(std::string(KindName(kind)));
+  event.set_namespace_(meta.name_space);
+  event.set_name(meta.name);
+  event.set_uid(meta.uid);
+  Fold(record, *std::move(decoded), snapshot);
 }
 
 Snapshot SampleCluster() {
