@@ -12,6 +12,10 @@ namespace gpubinder {
 namespace {
 
 enum Family { kDefault, kRecords, kCheckpoints, kMeta };
+// What a batch and each of its rows take beside the rows' bytes, at most.
+constexpr size_t kBatchHeader = 12;
+constexpr size_t kRowHeader = 16;
+
 constexpr const char* kFamilyNames[] = {"default", "records", "checkpoints",
                                         "meta"};
 
@@ -141,7 +145,11 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(
 }
 
 absl::Status Database::AppendRecords(const std::vector<Row>& rows) {
-  rocksdb::WriteBatch batch;
+  size_t bytes = 0;
+  for (const Row& row : rows) {
+    bytes += row.first.size() + row.second.size() + kRowHeader;
+  }
+  rocksdb::WriteBatch batch(kBatchHeader + bytes);
   for (const Row& row : rows) {
     const rocksdb::Status s =
         batch.Put(families_[kRecords], row.first, row.second);

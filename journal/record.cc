@@ -21,6 +21,9 @@ constexpr size_t kChecksumBytes = kFrameAt - kChecksumAt;
 // time once a dictionary is there.
 constexpr int kLevel = 1;
 
+// Buffers that have seen a huge record are not kept.
+constexpr size_t kKeptBytes = 1 << 20;
+
 struct FreeZstd {
   void operator()(ZSTD_CCtx* c) const { ZSTD_freeCCtx(c); }
   void operator()(ZSTD_DCtx* d) const { ZSTD_freeDCtx(d); }
@@ -109,7 +112,8 @@ struct RecordCodec::Zstd {
   std::unique_ptr<ZSTD_CCtx, FreeZstd> compressor;
   std::unique_ptr<ZSTD_CDict, FreeZstd> compress_with;
   std::map<uint16_t, std::unique_ptr<ZSTD_DDict, FreeZstd>> decompress_with;
-  std::string serialised;
+  // Kept from record to record, so that neither is made and zeroed anew.
+  std::string serialised, frame;
 };
 
 RecordCodec::RecordCodec(const std::map<uint16_t, std::string>& dictionaries,
@@ -148,17 +152,25 @@ absl::StatusOr<EncodedRecord> RecordCodec::Encode(uint64_t sequence,
                      kMaxRecordBytes, " are legal"));
   }
   std::string& plain = zstd_->serialised;
-  plain.clear();
-  record.AppendToString(&plain);
+  if (plain.size() < size) plain.resize(size);
+  record.SerializeWithCachedSizesToArray(
+      reinterpret_cast<uint8_t*>(plain.data()));
+  std::string& frame = zstd_->frame;
+  const size_t most = ZSTD_compressBound(size);
+  if (frame.size() < most) frame.resize(most);
+  const size_t frame_size = ZSTD_compress2(
+      zstd_->compressor.get(), frame.data(), frame.size(), plain.data(), size);
+  BINDER_CHECK(!ZSTD_isError(frame_size));
 
   EncodedRecord encoded;
   std::string& stored = encoded.stored;
-  stored.resize(kFrameAt + ZSTD_compressBound(plain.size()));
-  const size_t frame =
-      ZSTD_compress2(zstd_->compressor.get(), stored.data() + kFrameAt,
-                     stored.size() - kFrameAt, plain.data(), plain.size());
-  BINDER_CHECK(!ZSTD_isError(frame));
-  stored.resize(kFrameAt + frame);
+  stored.reserve(kFrameAt + frame_size);
+  stored.resize(kFrameAt);
+  stored.append(frame, 0, frame_size);
+  if (size > kKeptBytes) {
+    plain = std::string();
+    frame = std::string();
+  }
   stored[0] = kLayout;
   stored[1] = static_cast<char>(zstd_->current & 0xff);
   stored[2] = static_cast<char>(zstd_->current >> 8);

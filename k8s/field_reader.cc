@@ -9,6 +9,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/civil_time.h"
 
 namespace gpubinder {
 
@@ -28,8 +29,45 @@ std::string Step(absl::string_view name) {
   return absl::StrCat("[\"", absl::Utf8SafeCEscape(name), "\"]");
 }
 
+// The number that `count` digits are; -1: other signs are there.
+int Digits(absl::string_view text, size_t at, size_t count) {
+  int number = 0;
+  for (size_t i = at; i < at + count; ++i) {
+    if (!absl::ascii_isdigit(text[i])) return -1;
+    number = number * 10 + (text[i] - '0');
+  }
+  return number;
+}
+
+// The form that the API server writes, "2026-01-02T03:04:05Z". Objects are full
+// of times, and the general parser costs more than the rest of their decoding.
+bool ParseWholeSeconds(absl::string_view text, absl::Time* out) {
+  if (text.size() != 20 || text[4] != '-' || text[7] != '-' ||
+      text[10] != 'T' || text[13] != ':' || text[16] != ':' ||
+      text[19] != 'Z') {
+    return false;
+  }
+  const int year = Digits(text, 0, 4), month = Digits(text, 5, 2);
+  const int day = Digits(text, 8, 2), hour = Digits(text, 11, 2);
+  const int minute = Digits(text, 14, 2), second = Digits(text, 17, 2);
+  if (year < 0 || month < 1 || day < 1 || hour < 0 || minute < 0 ||
+      second < 0) {
+    return false;
+  }
+  // What is out of range comes back as another day or time.
+  const absl::CivilSecond civil(year, month, day, hour, minute, second);
+  if (civil.month() != month || civil.day() != day || civil.hour() != hour ||
+      civil.minute() != minute || civil.second() != second) {
+    return false;
+  }
+  *out =
+      absl::UnixEpoch() + absl::Seconds(civil - absl::CivilSecond(1970, 1, 1));
+  return true;
+}
+
 // absl::ParseTime also takes "infinite-future" and spaces around.
 bool ParseRfc3339(absl::string_view text, absl::Time* out) {
+  if (ParseWholeSeconds(text, out)) return true;
   if (text.size() < 20 || !absl::ascii_isdigit(text.front()) ||
       absl::ascii_isspace(text.back()) || text[10] != 'T') {
     return false;
@@ -88,9 +126,10 @@ FieldReader FieldReader::Object(absl::string_view name) const& {
 }
 
 void FieldReader::Read(absl::string_view name, std::string* out) const {
-  std::optional<std::string> text;
-  Read(name, &text);
-  if (text.has_value()) *out = *std::move(text);
+  const JsonValue value = value_.Field(name);
+  if (!value.present()) return;
+  if (value.type() != Type::kText) return WrongType(name, value, kWantText);
+  out->assign(value.text().data(), value.text().size());
 }
 
 void FieldReader::Read(absl::string_view name,
@@ -177,7 +216,9 @@ void FieldReader::ReadExcept(absl::string_view name, absl::string_view skip,
     if (!value.present() || key == skip) return;
     if (value.type() != Type::kText)
       return map.WrongType(key, value, kWantText);
-    out->insert_or_assign(std::string(key), std::string(value.text()));
+    // The API server writes maps in the order of their keys.
+    out->insert_or_assign(out->end(), std::string(key),
+                          std::string(value.text()));
   });
 }
 
@@ -189,7 +230,8 @@ void FieldReader::ReadQuantities(absl::string_view name,
       case Type::kAbsent:
         return;
       case Type::kText:
-        out->insert_or_assign(std::string(key), std::string(value.text()));
+        out->insert_or_assign(out->end(), std::string(key),
+                              std::string(value.text()));
         return;
       case Type::kInteger:
       case Type::kNumber:

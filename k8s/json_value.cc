@@ -189,13 +189,12 @@ std::string JsonValue::number_text() const {
 }
 
 JsonValue JsonValue::Field(absl::string_view name) const {
-  if (type() != Type::kObject) return {};
+  if (document_ == nullptr) return {};
+  const dom::element element = JsonValueAccess::Open(*this);
+  dom::object object;
   dom::element found;
-  if (JsonValueAccess::Open(*this)
-          .get_object()
-          .value_unsafe()
-          .at_key(StdView(name))
-          .get(found) != simdjson::SUCCESS) {
+  if (element.get(object) != simdjson::SUCCESS ||
+      object.at_key(StdView(name)).get(found) != simdjson::SUCCESS) {
     return {};
   }
   return JsonValueAccess::Close(found);

@@ -37,9 +37,13 @@ Change Store(Origin origin, absl::Time at, T object, Snapshot& snapshot) {
     } else if (same && older) {
       return Change::kNone;
     }
-    T neutral = object;
-    neutral.meta.resource_version = old.meta.resource_version;
-    if (neutral == old) {
+    // Compared with the old version in place: copying the object costs as much
+    // as the rest of the fold.
+    std::string version =
+        std::exchange(object.meta.resource_version, old.meta.resource_version);
+    const bool neutral = object == old;
+    object.meta.resource_version = std::move(version);
+    if (neutral) {
       table.Mutable(*found).meta.resource_version =
           object.meta.resource_version;
       if (origin == Origin::kAnswer) table.written.insert(*found);
