@@ -86,6 +86,8 @@ absl::Status RunFullPass(const RowOptions& options, const Print& print) {
       options);
   if (!result.ok()) return result.status();
   result->notes = {
+      "every set is looked at anew: whether it stands whole and its node keeps "
+      "it; what the fold counts (sets, units in use) is not counted again",
       "columns: phase, node, resource, class and units of each claim, name and "
       "resources of each node",
       "snapshot_bytes_per_claim counts VMs, VMIs, pods and the rest with the "
@@ -193,7 +195,8 @@ absl::Status RunAgainstNaive(const RowOptions& options, const Print& print) {
   LiveCluster live(cluster);
   if (absl::Status s = live.Settle(); !s.ok()) return s;
   if (absl::Status s = CheckSettled(cluster, live); !s.ok()) return s;
-  const PassResult pass = FullPass(live.snapshot(), live.now());
+  PassResult pass = FullPass(live.snapshot(), live.now());
+  pass.sets = ViewsOf(live.snapshot());
   const Side naive = {
       .what = "naive model", .run = [&] {
         return Time(Clock::kCpu, 1, [&] {

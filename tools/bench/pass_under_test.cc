@@ -4,24 +4,27 @@
 
 namespace gpubinder::bench {
 
-std::string BytesOf(const PassResult& result) {
+std::string BytesOf(const PassResult& result, const Snapshot& snapshot) {
   std::string bytes = ToRecord(result, 1).SerializeAsString();
   auto add = [&bytes](const std::string& text) {
     absl::StrAppend(&bytes, text.size(), ":", text);
   };
-  for (const SetView& view : result.sets) {
+  for (const SetView& view : ViewsOf(snapshot)) {
     add(view.set.key());
     absl::StrAppend(&bytes, view.frozen, ";", view.verdict.reason, ";");
     add(view.verdict.node);
     for (const v1::ReasonDetail& detail : view.verdict.details) {
       add(detail.SerializeAsString());
     }
-    for (const NodeGroup& group : view.verdict.groups) {
-      for (const v1::ReasonDetail& reason : group.reasons) {
+    for (const NodeGroup& group : view.verdict.judged.groups()) {
+      for (const v1::ReasonDetail& reason : *group.reasons) {
         add(reason.SerializeAsString());
       }
-      for (const std::string& node : group.nodes) add(node);
     }
+    view.verdict.judged.ForEachNode([&](const std::string& node, size_t group) {
+      add(node);
+      absl::StrAppend(&bytes, group, ";");
+    });
   }
   return bytes;
 }

@@ -11,23 +11,28 @@
 
 namespace gpubinder::bench {
 
-// Whether NextPass keeps anything from pass to pass. A row whose subject that
-// is says so when it does not.
-inline constexpr bool kIncremental = false;
-
 // As the loop calls it: with what earlier passes left in the snapshot.
 inline PassResult NextPass(Snapshot& snapshot, absl::Time now) {
   return RunPass(snapshot, now);
 }
 
-// Nothing of earlier passes is used: every set is judged anew.
+// Every set is looked at anew; what the index counts is used.
 inline PassResult FullPass(Snapshot& snapshot, absl::Time now) {
+  RefreshIndex(snapshot);
+  LookAtAll(snapshot.index);
+  return RunPass(snapshot, now);
+}
+
+// Nothing of earlier passes is used: the index is built from the objects.
+inline PassResult RecomputedPass(Snapshot& snapshot, absl::Time now) {
+  snapshot.index = {};
+  snapshot.changes = {};
   return RunPass(snapshot, now);
 }
 
 // All that a pass decided and said, as bytes: its record, and each set with
-// its verdict and every node's reasons.
-std::string BytesOf(const PassResult& result);
+// its verdict and every node's reasons. Called before anything else is folded.
+std::string BytesOf(const PassResult& result, const Snapshot& snapshot);
 
 }  // namespace gpubinder::bench
 

@@ -49,7 +49,7 @@ Side SlopeSide(LiveCluster& fewer, LiveCluster& more, int64_t sets) {
   auto pass = [](LiveCluster& live) {
     std::vector<PassResult> kept;
     return Time(Clock::kCpu, 1,
-                [&] { kept.push_back(FullPass(live.snapshot(), live.now())); });
+                [&] { kept.push_back(NextPass(live.snapshot(), live.now())); });
   };
   return {.what = "full pass, slope over waiting sets",
           .run = [pass, sets, &fewer, &more] {
@@ -65,7 +65,7 @@ absl::Status CheckWaiting(const Cluster& cluster, LiveCluster& live) {
   if (absl::Status s = live.Settle(); !s.ok()) return s;
   if (absl::Status s = CheckSettled(cluster, live); !s.ok()) return s;
   int64_t waiting = 0;
-  for (const SetView& view : FullPass(live.snapshot(), live.now()).sets) {
+  for (const SetView& view : NextPass(live.snapshot(), live.now()).sets) {
     if (view.verdict.reason == v1::NO_NODE_FITS) ++waiting;
   }
   if (waiting == cluster.shape().waiting_sets) return absl::OkStatus();
@@ -78,7 +78,7 @@ absl::Status RunVariants(int64_t variants, const RowOptions& options,
                          const Print& print) {
   const bool full = options.size == Size::kFull;
   const int64_t nodes = full ? 20'000 : 200;
-  const int64_t sets = full ? 100 : 10;
+  const int64_t sets = full ? 500 : 10;
   ClusterShape shape = {.seed = options.seed,
                         .claims = nodes * 5,
                         .nodes = nodes,
