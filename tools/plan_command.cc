@@ -1,3 +1,4 @@
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -5,7 +6,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "reconciler/model/invariants.h"
+#include "reconciler/model/pass.h"
 #include "reconciler/model/snapshot.h"
+#include "reconciler/naive/judge.h"
 #include "tools/commands.h"
 #include "tools/input.h"
 #include "tools/offline_flags.h"
@@ -45,7 +49,8 @@ std::vector<Flag> PlanFlags(PlanArgs* args) {
        .help = "exit with 1 when a set waits",
        .set = IntoSwitch(&args->fail_on_waiting)},
       {.name = "check",
-       .help = "run the naive model over each pass (not in this build)",
+       .help = "judge each pass by the naive model and the invariants; faults "
+               "go to stderr (slow beyond a few thousand claims)",
        .set = IntoSwitch(&args->check)}};
   std::vector<Flag> offline = OfflineFlags(&args->offline);
   std::move(offline.begin(), offline.end(), std::back_inserter(flags));
@@ -62,7 +67,9 @@ void PrintHelp(const std::vector<Flag>& flags, std::ostream& out) {
          "Of the table of nodes: BOOKED are units of claims, RAW those of pods "
          "without claims.\n\n"
          "Exit codes: 0 settled, 1 not settled or, with --fail-on-waiting, a "
-         "set waits, 2 usage or\nbad input, 3 a file cannot be read.\n\n"
+         "set waits, 2 usage or\nbad input, 3 a file cannot be read, 4 with "
+         "--check, a pass is not what the naive model\nsays: a fault of "
+         "gpubinder, please report it.\n\n"
          "flags:\n"
       << FlagsHelp(flags);
 }
@@ -96,6 +103,20 @@ void SayUnstartedVms(const PlanRun& run, const Console& console) {
               << absl::StrJoin(names, ", ");
   if (left_out > 0) console.err << " and " << left_out << " more";
   console.err << "\n";
+}
+
+// What --check has against each pass, as sentences.
+std::function<void(int, const Snapshot&, const PassResult&)> CheckInto(
+    std::vector<std::string>* faults, absl::Time now) {
+  return [faults, now](int pass, const Snapshot& snapshot,
+                       const PassResult& result) {
+    for (const std::string& broken : BrokenInvariants(snapshot, result)) {
+      faults->push_back(absl::StrCat("pass ", pass, ": ", broken));
+    }
+    for (const std::string& fault : JudgePass(snapshot, now, result)) {
+      faults->push_back(absl::StrCat("pass ", pass, ": ", fault));
+    }
+  };
 }
 
 int PrintPlan(const PlanRun& run, const PlanArgs& args,
@@ -132,12 +153,6 @@ int RunPlan(Args args, const Console& console) {
     PrintHelp(flags, console.out);
     return kExitDone;
   }
-  if (plan.check) {
-    return Fail("plan",
-                absl::InvalidArgumentError(
-                    "flag --check: this build has no naive model"),
-                console);
-  }
   // What a shell makes of -f *.yaml.
   std::vector<std::string>& files = plan.offline.files;
   std::move(parsed->operands.begin(), parsed->operands.end(),
@@ -158,12 +173,23 @@ int RunPlan(Args args, const Console& console) {
   if (!input.ok()) return Fail("plan", input.status(), console);
   const std::string skipped = SkippedText(*input);
   if (!skipped.empty()) console.err << "gpubinder plan: " << skipped << "\n";
-  const absl::StatusOr<PlanRun> run =
-      RunPlanPasses(*input, {.now = plan.offline.now.value_or(absl::Now()),
-                             .config = *config,
-                             .most_passes = plan.passes});
+  PlanOptions options{.now = plan.offline.now.value_or(absl::Now()),
+                      .config = *config,
+                      .most_passes = plan.passes};
+  std::vector<std::string> faults;
+  if (plan.check) options.on_pass = CheckInto(&faults, options.now);
+  const absl::StatusOr<PlanRun> run = RunPlanPasses(*input, options);
   if (!run.ok()) return Fail("plan", run.status(), console);
-  return PrintPlan(*run, plan, console);
+  const int code = PrintPlan(*run, plan, console);
+  if (!plan.check) return code;
+  for (const std::string& fault : faults) {
+    console.err << "gpubinder plan: check: " << fault << "\n";
+  }
+  if (!faults.empty()) return kExitDisagrees;
+  console.err << "gpubinder plan: check: " << run->passes
+              << (run->passes == 1 ? " pass" : " passes")
+              << " judged, no disagreement\n";
+  return code;
 }
 
 }  // namespace gpubinder

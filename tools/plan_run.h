@@ -9,6 +9,7 @@
 #ifndef TOOLS_PLAN_RUN_H_
 #define TOOLS_PLAN_RUN_H_
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "absl/time/time.h"
 #include "reconciler/model/config.h"
 #include "reconciler/model/explanation.h"
+#include "reconciler/model/pass.h"
 #include "reconciler/model/snapshot.h"
 #include "tools/input.h"
 
@@ -26,6 +28,10 @@ struct PlanOptions {
   absl::Time now;
   Config config;
   int most_passes = 100;
+  // Called after each pass, before its effects are applied. May be empty.
+  std::function<void(int pass, const Snapshot& snapshot,
+                     const PassResult& result)>
+      on_pass;
 };
 
 struct PlannedEffect {
