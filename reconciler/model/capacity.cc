@@ -105,7 +105,8 @@ void Books::AddClaims() {
   }
 }
 
-void Books::AddAssumed() {
+template <typename Visit>
+void Books::ForEachAssumed(Visit visit) const {
   for (const auto& [id, effect] : snapshot_.in_flight) {
     if (!effect.has_bind_claim()) continue;
     const std::optional<Row> row =
@@ -119,8 +120,14 @@ void Books::AddAssumed() {
     const ClaimColumns& columns = snapshot_.claim_columns;
     const bool there =
         columns.phase[*row] == Phase::kBound && columns.node[*row] == *node;
-    if (!there) Assume(*node, *resource, columns.units[*row]);
+    if (!there) visit(*row, *node, *resource);
   }
+}
+
+void Books::AddAssumed() {
+  ForEachAssumed([&](Row row, NameId node, NameId resource) {
+    Assume(node, resource, snapshot_.claim_columns.units[row]);
+  });
 }
 
 // Raw is what pods ask for beyond what the claims of their VMI on that node
@@ -149,8 +156,7 @@ void Books::AddPods(const ClaimSets& sets) {
     }
   }
   const ClaimColumns& columns = snapshot_.claim_columns;
-  for (Row row = 0; row < snapshot_.claims().end(); ++row) {
-    if (columns.phase[row] != Phase::kBound) continue;
+  auto cover = [&](Row row, NameId node, NameId resource) {
     std::optional<Row> vmi;
     const uint32_t set = sets.set_of_claim[row];
     if (set != kNoSet) {
@@ -159,12 +165,18 @@ void Books::AddPods(const ClaimSets& sets) {
                    TemplateOwner(snapshot_.claims()[row])) {
       vmi = snapshot_.vmis().FindUid(*owner);
     }
-    if (!vmi.has_value()) continue;
-    auto found = of_vmi_.find({*vmi, {columns.node[row], ResourceOf(row)}});
-    if (found == of_vmi_.end()) continue;
+    if (!vmi.has_value()) return;
+    auto found = of_vmi_.find({*vmi, {node, resource}});
+    if (found == of_vmi_.end()) return;
     found->second =
         std::max<int64_t>(0, SaturatingSub(found->second, columns.units[row]));
+  };
+  for (Row row = 0; row < snapshot_.claims().end(); ++row) {
+    if (columns.phase[row] != Phase::kBound) continue;
+    cover(row, columns.node[row], ResourceOf(row));
   }
+  // A binding in flight is booked there already, so it covers there too.
+  ForEachAssumed(cover);
   for (const auto& [key, units] : of_vmi_) {
     NodeUse& use = At(key.second.first, key.second.second);
     use.raw = SaturatingAdd(use.raw, units);

@@ -62,6 +62,10 @@ class Books {
   void AddNodes();
   void AddClaims();
   void AddAssumed();
+  // Bindings in flight to where the claim is not seen yet: visit(claim, node,
+  // resource).
+  template <typename Visit>
+  void ForEachAssumed(Visit visit) const;
   void AddPods(const ClaimSets& sets);
 
   const Snapshot& snapshot_;
