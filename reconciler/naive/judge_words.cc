@@ -31,6 +31,11 @@ std::string AboutOf(const v1::ReasonDetail& detail) {
     case v1::CLASS_NOT_FOUND:
     case v1::COUNT_ABOVE_MAXIMUM:
       return detail.claim() + " " + detail.class_name();
+    case v1::OVER_BUDGET:
+      return detail.key() + " " + detail.pool() + " used " +
+             std::to_string(detail.used()) + " limit " +
+             std::to_string(detail.limit()) + " wanted " +
+             std::to_string(detail.wanted());
     case v1::CLAIM_NOT_FOUND:
     case v1::CLAIM_ATTACHED_ELSEWHERE:
     case v1::CLAIM_BEING_DELETED:
@@ -129,6 +134,8 @@ void JudgeProblems(Bench& bench, int index, const SetView& view) {
       wanted.insert({v1::START_REFUSED_BY_API, ""});
     }
   }
+  const std::vector<Why>& over = bench.said[index].over;
+  wanted.insert(over.begin(), over.end());
   const std::vector<Why> told = WhyOf(view.verdict.details);
   const std::string want = Joined({wanted.begin(), wanted.end()});
   if (Joined(told) != want) {

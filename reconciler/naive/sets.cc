@@ -262,12 +262,17 @@ void JudgeSet(World& world, int index) {
   }
   for (const int index_of : set.members) {
     const GpuClaim& claim = *world.claims[index_of].claim;
-    if (ClaimIsMalformed(claim) || !claim.meta.problems.empty()) {
+    const bool malformed =
+        ClaimIsMalformed(claim) || !claim.meta.problems.empty();
+    if (malformed) {
       set.problems.insert(
           {v1::MALFORMED_OBJECT,
            "GPUClaim " + claim.meta.name_space + "/" + claim.meta.name});
     }
-    JudgeClass(world, set, claim.meta.name, claim.class_name, claim.units);
+    // What a malformed one asks for cannot be told from it.
+    if (!malformed) {
+      JudgeClass(world, set, claim.meta.name, claim.class_name, claim.units);
+    }
     if (set.gated == nullptr) {
       set.age = std::min(set.age, claim.meta.created);
     }
