@@ -50,7 +50,11 @@ void FollowMigrations(Plan& plan) {
     }
     const std::optional<NameId> node =
         plan.snapshot().names.Find(vmi.node_name);
-    if (!node.has_value()) continue;
+    // Not to a node that is not there: whether its name is known is chance.
+    if (!node.has_value() ||
+        plan.snapshot().nodes().Find("", vmi.node_name) == nullptr) {
+      continue;
+    }
     // The rest of the set follows by later passes.
     std::vector<Row> elsewhere;
     for (const Row row : set.members) {
