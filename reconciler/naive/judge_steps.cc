@@ -185,7 +185,14 @@ void RebindSet(Bench& bench, int index) {
   if (lost.empty() || set.gated != nullptr || bench.touched.contains(index)) {
     return;
   }
-  if (!InPhase(world, set, "Bound").empty()) return;
+  const std::vector<int> bound = InPhase(world, set, "Bound");
+  if (!bound.empty()) {
+    // The repair found no place; its nodes may be looked at once more here.
+    if (set.pinned == nullptr && set.loose == nullptr && !CannotBePlaced(set)) {
+      bench.Look({.set = index, .claims = Both(bound, lost)});
+    }
+    return;
+  }
   if (set.loose != nullptr) return FollowLoose(bench, index, lost);
   if (CannotBePlaced(set)) return;
   if (set.pinned != nullptr) {
