@@ -176,8 +176,8 @@ int64_t UseOf(const World& world, const std::string& pool,
   if (ordered.templates) {
     for (const Wanted& wanted : world.sets[ordered.set].missing) {
       const GpuClass* of = FindClass(world, wanted.class_name);
-      if (of == nullptr) continue;
-      if ((by_class ? wanted.class_name : of->resource_name) == name) {
+      const std::string resource = of == nullptr ? "" : of->resource_name;
+      if ((by_class ? wanted.class_name : resource) == name) {
         use = Plus(use, wanted.units);
       }
     }

@@ -190,7 +190,15 @@ std::set<Why> StartStops(const World& world, int index) {
   // C8: a pod that asks for less than its set.
   Ask ask = AskOf(world, index);
   ask.pod = nullptr;
-  for (const auto& [resource, units] : DemandOn(world, ask, "")) {
+  std::map<std::string, int64_t> asked = DemandOn(world, ask, "");
+  // A malformed one is held to what it says, not to what it holds.
+  for (const int claim : ask.claims) {
+    const ClaimState& state = world.claims[claim];
+    const GpuClass* of = FindClass(world, state.class_name);
+    if (of == nullptr || state.units == state.claim->units) continue;
+    asked[of->resource_name] += state.claim->units - state.units;
+  }
+  for (const auto& [resource, units] : asked) {
     if (RequestOf(*set.gated, resource) < units) {
       stops.insert({v1::INVALID_CLAIMS, ""});
     }

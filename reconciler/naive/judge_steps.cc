@@ -232,7 +232,10 @@ void AdoptSet(Bench& bench, int index, const std::vector<int>& pending) {
   const std::vector<Why> lack = LackOfUnits(world, ask, *node);
   bench.LookFrom(ask, *node);
   if (!lack.empty()) {
-    bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
+    // Lost members keep the reason of their loss, which comes first.
+    if (InPhase(world, set, "Lost").empty()) {
+      bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
+    }
     return;
   }
   for (const int claim : pending) {
@@ -342,7 +345,7 @@ void JudgeFollow(Bench& bench) {
     // Whether to a node that is not there is not said.
     const bool there = FindNode(bench.world, set.vmi->node_name) != nullptr;
     for (const int claim : InPhase(bench.world, set, "Bound")) {
-      if (!there && !bench.Does(claim)) continue;
+      if ((!there || !set.problems.empty()) && !bench.Does(claim)) continue;
       bench.ExpectBind(claim, set.vmi->node_name, "C6");
     }
   }

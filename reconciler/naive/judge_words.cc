@@ -144,6 +144,17 @@ void JudgeProblems(Bench& bench, int index, const SetView& view) {
   }
 }
 
+bool IsBroughtBack(const Bench& bench, const SetState& set) {
+  for (const v1::Effect& effect : bench.result->effects) {
+    if (effect.set_key() == set.key &&
+        (effect.has_delete_pod() || effect.has_delete_vmi() ||
+         effect.has_restart_vm())) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void JudgeVerdict(Bench& bench, int index, const SetView& view) {
   const SetState& set = bench.world.sets[index];
   const v1::Reason reason = view.verdict.reason;
@@ -159,6 +170,8 @@ void JudgeVerdict(Bench& bench, int index, const SetView& view) {
   }
   auto said = bench.said.find(index);
   if (said == bench.said.end()) return;
+  // One whose VM is brought back is judged by the next pass.
+  if (reason == v1::REASON_UNSPECIFIED && IsBroughtBack(bench, set)) return;
   // A set that the pass has touched may be told more of by the next one.
   if (bench.touched.contains(index) && reason == v1::REASON_UNSPECIFIED) return;
   if (!said->second.reasons.empty() && !said->second.reasons.contains(reason)) {

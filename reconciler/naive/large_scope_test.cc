@@ -47,6 +47,7 @@ TEST(LargeScopeTest, SeededHistoriesAreDecidedAsTheNaiveModelDoes) {
 
 int main(int argc, char** argv) {
   gpubinder::naive::OptionsFromArguments("LARGE_SCOPE", argc, argv);
+  gpubinder::naive::ShardByHistories();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -32,6 +32,11 @@ void OptionsFromArguments(absl::string_view prefix, int argc, char** argv) {
   }
 }
 
+void ShardByHistories() {
+  unsetenv("GTEST_TOTAL_SHARDS");
+  unsetenv("GTEST_SHARD_INDEX");
+}
+
 Shard ShardOfTest() {
   // Bazel wants to see that the test knows of its shards.
   if (const char* status = std::getenv("TEST_SHARD_STATUS_FILE")) {

@@ -20,6 +20,10 @@ int64_t Option(const char* name, int64_t fallback);
 // Sets the variable PREFIX_NAME for each "--name value" among the arguments.
 void OptionsFromArguments(absl::string_view prefix, int argc, char** argv);
 
+// Leaves the sharding of a Bazel test to ShardOfTest: GoogleTest would run
+// each test in one shard only. To be called before InitGoogleTest.
+void ShardByHistories();
+
 // The part of histories that this shard of a Bazel test runs: every
 // `shards`-th, from `shard` on. {0, 1} where there are no shards.
 struct Shard {

@@ -82,6 +82,7 @@ TEST(SmallScopeTest, SeededHistoriesAreDecidedAsTheNaiveModelDoes) {
 
 int main(int argc, char** argv) {
   gpubinder::naive::OptionsFromArguments("SMALL_SCOPE", argc, argv);
+  gpubinder::naive::ShardByHistories();
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
