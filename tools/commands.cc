@@ -50,6 +50,7 @@ const std::vector<Command>& CommandTable() {
       {"admit", "answer an AdmissionReview from a file", RunAdmit},
       {"explain", "ask a running controller why", RunExplain},
       {"replay", "run the passes of a journal again and compare", RunReplay},
+      {"audit", "hold a journal against what must be true of it", RunAudit},
       {"manifests", "print what has to be installed", RunManifests},
   };
   return table;

@@ -139,7 +139,13 @@ TEST(PlanTest, ExitCodes) {
   EXPECT_EQ(Call({"plan", "-f", waits, kNow, "--fail-on-waiting"}).code, 1);
   EXPECT_EQ(Call({"plan", "-f", fits, kNow, "--fail-on-waiting"}).code, 0);
   EXPECT_EQ(Call({"plan", "-f", fits, kNow, "--passes=1"}).code, 1);
-  EXPECT_EQ(Call({"plan", "-f", fits, "--check"}).code, 2);
+  const Ended checked = Call({"plan", "-f", waits, kNow, "--check"});
+  EXPECT_EQ(checked.code, 0);
+  EXPECT_NE(checked.err.find("judged, no disagreement"), std::string::npos);
+  EXPECT_EQ(checked.out, Call({"plan", "-f", waits, kNow}).out);
+  EXPECT_EQ(
+      Call({"plan", "-f", waits, kNow, "--check", "--fail-on-waiting"}).code,
+      1);
   EXPECT_EQ(Call({}).code, 2);
   EXPECT_EQ(Call({"--help"}).code, 0);
   EXPECT_EQ(Call({"plan", "--help"}).code, 0);
@@ -231,14 +237,14 @@ std::vector<BadInput> BadPlanInputs() {
        "",
        "gpubinder plan: tools/testdata/order.yaml, document 1: GPUClass h100 "
        "stands twice, first in tools/testdata/order.yaml, document 1"},
-      {{"plan", "-f", "-", "--check"},
-       "",
-       "gpubinder plan: flag --check: this build has no naive model"},
   };
 }
 
 std::vector<BadInput> BadOtherInputs() {
   return {
+      {{"audit"},
+       "",
+       "gpubinder audit: found 0 operands, want one JOURNAL_DIR"},
       {{"manifests", "x"},
        "",
        "gpubinder manifests: takes no argument, found \"x\""},

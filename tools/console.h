@@ -23,6 +23,7 @@ inline constexpr int kExitDone = 0;
 inline constexpr int kExitNo = 1;           // differs, not placed
 inline constexpr int kExitBadInput = 2;     // usage or bad input
 inline constexpr int kExitEnvironment = 3;  // a file system, a network
+inline constexpr int kExitDisagrees = 4;    // plan --check: a fault of ours
 
 }  // namespace gpubinder
 

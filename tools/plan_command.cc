@@ -1,3 +1,4 @@
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -5,7 +6,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "reconciler/model/invariants.h"
+#include "reconciler/model/pass.h"
 #include "reconciler/model/snapshot.h"
+#include "reconciler/naive/judge.h"
 #include "tools/commands.h"
 #include "tools/input.h"
 #include "tools/offline_flags.h"
@@ -46,7 +50,8 @@ std::vector<Flag> PlanFlags(PlanArgs* args) {
        .help = "exit with 1 when a set waits",
        .set = IntoSwitch(&args->fail_on_waiting)},
       {.name = "check",
-       .help = "run the naive model over each pass (not in this build)",
+       .help = "judge each pass by the naive model and the invariants; faults "
+               "go to stderr (slow beyond a few thousand claims)",
        .set = IntoSwitch(&args->check)}};
   std::vector<Flag> offline = OfflineFlags(&args->offline);
   std::move(offline.begin(), offline.end(), std::back_inserter(flags));
@@ -63,7 +68,9 @@ void PrintHelp(const std::vector<Flag>& flags, std::ostream& out) {
          "Of the table of nodes: BOOKED are units of claims, RAW those of pods "
          "without claims.\n\n"
          "Exit codes: 0 settled, 1 not settled or, with --fail-on-waiting, a "
-         "set waits, 2 usage or\nbad input, 3 a file cannot be read.\n\n"
+         "set waits, 2 usage or\nbad input, 3 a file cannot be read, 4 with "
+         "--check, a pass is not what the naive model\nsays: a fault of "
+         "gpubinder, please report it.\n\n"
          "flags:\n"
       << FlagsHelp(flags);
 }
@@ -97,6 +104,20 @@ void SayUnstartedVms(const PlanRun& run, const Console& console) {
               << absl::StrJoin(names, ", ");
   if (left_out > 0) console.err << " and " << left_out << " more";
   console.err << "\n";
+}
+
+// What --check has against each pass, as sentences.
+std::function<void(int, const Snapshot&, const PassResult&)> CheckInto(
+    std::vector<std::string>* faults, absl::Time now) {
+  return [faults, now](int pass, const Snapshot& snapshot,
+                       const PassResult& result) {
+    for (const std::string& broken : BrokenInvariants(snapshot, result)) {
+      faults->push_back(absl::StrCat("pass ", pass, ": ", broken));
+    }
+    for (const std::string& fault : JudgePass(snapshot, now, result)) {
+      faults->push_back(absl::StrCat("pass ", pass, ": ", fault));
+    }
+  };
 }
 
 int PrintPlan(const PlanRun& run, const PlanArgs& args,
@@ -133,8 +154,10 @@ void Say(const PlanProgress& progress, size_t objects, ProgressLine& line) {
   }
 }
 
+// With --check what the naive model says of the passes goes to `faults`.
 absl::StatusOr<PlanRun> ReadAndRun(const PlanArgs& args, const Config& config,
-                                   const Console& console) {
+                                   const Console& console,
+                                   std::vector<std::string>* faults) {
   ProgressLine line(console);
   const std::vector<std::string>& files = args.offline.files;
   line.Say(absl::StrCat("reading ", absl::StrJoin(files, ", ")));
@@ -151,13 +174,14 @@ absl::StatusOr<PlanRun> ReadAndRun(const PlanArgs& args, const Config& config,
     line.Wipe();
     console.err << "gpubinder plan: " << skipped << "\n";
   }
-  return RunPlanPasses(*input,
-                       {.now = args.offline.now.value_or(absl::Now()),
-                        .config = config,
-                        .most_passes = args.passes,
-                        .on_progress = [&](const PlanProgress& progress) {
-                          Say(progress, input->objects.size(), line);
-                        }});
+  PlanOptions options{.now = args.offline.now.value_or(absl::Now()),
+                      .config = config,
+                      .most_passes = args.passes,
+                      .on_progress = [&](const PlanProgress& progress) {
+                        Say(progress, input->objects.size(), line);
+                      }};
+  if (args.check) options.on_pass = CheckInto(faults, options.now);
+  return RunPlanPasses(*input, options);
 }
 
 }  // namespace
@@ -171,12 +195,6 @@ int RunPlan(Args args, const Console& console) {
     PrintHelp(flags, console.out);
     return kExitDone;
   }
-  if (plan.check) {
-    return Fail("plan",
-                absl::InvalidArgumentError(
-                    "flag --check: this build has no naive model"),
-                console);
-  }
   // What a shell makes of -f *.yaml.
   std::vector<std::string>& files = plan.offline.files;
   std::move(parsed->operands.begin(), parsed->operands.end(),
@@ -189,9 +207,20 @@ int RunPlan(Args args, const Console& console) {
   }
   const absl::StatusOr<Config> config = OfflineConfig(plan.offline, console);
   if (!config.ok()) return Fail("plan", config.status(), console);
-  const absl::StatusOr<PlanRun> run = ReadAndRun(plan, *config, console);
+  std::vector<std::string> faults;
+  const absl::StatusOr<PlanRun> run =
+      ReadAndRun(plan, *config, console, &faults);
   if (!run.ok()) return Fail("plan", run.status(), console);
-  return PrintPlan(*run, plan, console);
+  const int code = PrintPlan(*run, plan, console);
+  if (!plan.check) return code;
+  for (const std::string& fault : faults) {
+    console.err << "gpubinder plan: check: " << fault << "\n";
+  }
+  if (!faults.empty()) return kExitDisagrees;
+  console.err << "gpubinder plan: check: " << run->passes
+              << (run->passes == 1 ? " pass" : " passes")
+              << " judged, no disagreement\n";
+  return code;
 }
 
 }  // namespace gpubinder

@@ -10,7 +10,6 @@
 #include "k8s/effect_codec.h"
 #include "proto/journal.pb.h"
 #include "reconciler/model/fold.h"
-#include "reconciler/model/pass.h"
 #include "tools/planned_cluster.h"
 
 namespace gpubinder {
@@ -45,6 +44,9 @@ class Runner {
       ++run_.passes;
       Tell({.pass = run_.passes});
       PassResult result = RunPass(run_.snapshot, options_.now);
+      if (options_.on_pass) {
+        options_.on_pass(run_.passes, run_.snapshot, result);
+      }
       Keep(result);
       v1::Record record;
       *record.mutable_decision() = ToRecord(result, sequence_);

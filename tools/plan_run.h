@@ -18,6 +18,7 @@
 #include "absl/time/time.h"
 #include "reconciler/model/config.h"
 #include "reconciler/model/explanation.h"
+#include "reconciler/model/pass.h"
 #include "reconciler/model/snapshot.h"
 #include "tools/input.h"
 
@@ -35,6 +36,10 @@ struct PlanOptions {
   int most_passes = 100;
   // Told at the beginning, with each pass and now and then within one.
   std::function<void(const PlanProgress&)> on_progress;
+  // Called after each pass, before its effects are applied. May be empty.
+  std::function<void(int pass, const Snapshot& snapshot,
+                     const PassResult& result)>
+      on_pass;
 };
 
 struct PlannedEffect {

@@ -83,6 +83,10 @@ void Books::Book(NameId node, NameId resource, int64_t units) {
 
 void Books::AssumeFor(Row vmi, NameId node, NameId resource, int64_t units) {
   Assume(node, resource, units);
+  Cover(vmi, node, resource, units);
+}
+
+void Books::Cover(Row vmi, NameId node, NameId resource, int64_t units) {
   const int64_t raw = RawOfVmi(vmi, node, resource);
   if (raw == 0) return;
   const int64_t covered = std::min(units, raw);
@@ -123,7 +127,11 @@ void Books::AddAssumed() {
     const ClaimColumns& columns = snapshot_.claim_columns;
     const bool there =
         columns.phase[*row] == Phase::kBound && columns.node[*row] == *node;
-    if (!there) Book(*node, *resource, columns.units[*row]);
+    if (there) continue;
+    // It is booked there already, so it covers its VMI's pods there too.
+    Book(*node, *resource, columns.units[*row]);
+    const std::optional<Row> vmi = CoveredVmi(*row, snapshot_);
+    if (vmi.has_value()) Cover(*vmi, *node, *resource, columns.units[*row]);
   }
 }
 

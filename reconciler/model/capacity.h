@@ -61,6 +61,7 @@ class Books {
   NodeUse& At(NameId node, NameId resource);
   void Book(NameId node, NameId resource, int64_t units);
   void AddAssumed();
+  void Cover(Row vmi, NameId node, NameId resource, int64_t units);
 
   const Snapshot& snapshot_;
   // What differs from the index.

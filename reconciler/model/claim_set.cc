@@ -228,8 +228,8 @@ class SetBuilder {
       set.leaving.push_back(row);
     } else {
       set.members.push_back(row);
+      set.age = std::min(set.age, claim.meta.created);
     }
-    set.age = std::min(set.age, claim.meta.created);
   }
 
   void Finish(ClaimSet set) {

@@ -214,6 +214,7 @@ int64_t FreeAfter(Row row, const Demand& demand, const Snapshot& snapshot,
                   const Books& books) {
   int64_t sum = 0;
   for (const Demand::Need& need : demand.needs) {
+    if (need.units == 0) continue;  // its pod's alone: no resource of the set
     const NodeUse use = UseByOthers(snapshot.node_columns.name[row],
                                     need.resource, demand, books);
     const int64_t wanted =

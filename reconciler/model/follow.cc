@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include "reconciler/model/launcher.h"
@@ -6,15 +7,28 @@
 namespace gpubinder {
 namespace {
 
+bool StandsOn(absl::string_view node, const ClaimSet& set, const Plan& plan) {
+  return std::any_of(set.members.begin(), set.members.end(), [&](Row row) {
+    return plan.phase(row) == Phase::kBound &&
+           plan.snapshot().names.Text(plan.node(row)) == node;
+  });
+}
+
 // Whether a listed pod that has not ended is still on another node than the
-// VMI's: the migration is not over.
-bool StillMigrating(const VirtualMachineInstance& vmi,
-                    const Snapshot& snapshot) {
+// VMI's: the migration is not over. The target of the next one does not count;
+// an old launcher has that label too, but stands where the claims are.
+bool StillMigrating(const VirtualMachineInstance& vmi, const ClaimSet& set,
+                    const Plan& plan) {
+  const Snapshot& snapshot = plan.snapshot();
   for (const auto& [uid, node] : vmi.active_pods) {
     const std::optional<Row> row = snapshot.pods().FindUid(uid);
     if (!row.has_value()) continue;
     const Pod& pod = snapshot.pods()[*row];
-    if (!HasEnded(pod) && pod.node_name != vmi.node_name) return true;
+    if (HasEnded(pod) || pod.node_name == vmi.node_name) continue;
+    if (IsMigrationTarget(pod, vmi) && !StandsOn(pod.node_name, set, plan)) {
+      continue;
+    }
+    return true;
   }
   return false;
 }
@@ -31,12 +45,16 @@ void FollowMigrations(Plan& plan) {
     }
     const VirtualMachineInstance& vmi = plan.snapshot().vmis()[*set.vmi];
     if (vmi.node_name.empty() || set.launcher.node != vmi.node_name ||
-        StillMigrating(vmi, plan.snapshot())) {
+        StillMigrating(vmi, set, plan)) {
       continue;
     }
     const std::optional<NameId> node =
         plan.snapshot().names.Find(vmi.node_name);
-    if (!node.has_value()) continue;
+    // Not to a node that is not there: whether its name is known is chance.
+    if (!node.has_value() ||
+        plan.snapshot().nodes().Find("", vmi.node_name) == nullptr) {
+      continue;
+    }
     // The rest of the set follows by later passes.
     std::vector<Row> elsewhere;
     for (const Row row : set.members) {

@@ -25,6 +25,12 @@ std::optional<NameId> Stand(const ClaimSet& set, const Plan& plan) {
   return node;
 }
 
+// Pending members are left to the orders, Lost ones to the repair.
+ClaimSet BoundPart(const ClaimSet& set, const Plan& plan) {
+  return Restricted(set,
+                    [&](Row row) { return plan.phase(row) == Phase::kBound; });
+}
+
 // Why the node does not keep the set, with the numbers where it has some.
 std::optional<v1::ReasonDetail> WhyLeaves(size_t index, const ClaimSet& set,
                                           NameId node, const Victims& victims,
@@ -67,11 +73,10 @@ void Move(size_t index, const Victims& victims, Plan& plan) {
     LoseUnkeptParts(index, victims, plan);
     return;
   }
+  const ClaimSet bound = BoundPart(set, plan);
   const std::optional<v1::ReasonDetail> why =
-      WhyLeaves(index, set, *stand, victims, plan);
+      WhyLeaves(index, bound, *stand, victims, plan);
   if (!why.has_value()) return;
-  const ClaimSet bound = Restricted(
-      set, [&](Row row) { return plan.phase(row) == Phase::kBound; });
   Choice choice =
       ChooseNode(bound, MakeDemand(bound, plan.snapshot(), plan.now()), plan);
   if (choice.node.has_value()) {
@@ -116,7 +121,9 @@ void EndUnkept(size_t index, const Victims& victims, EndingValve& valve,
   if (!set.vmi.has_value() || !set.problems.empty()) return;
   const std::optional<NameId> stand = Stand(set, plan);
   std::optional<v1::ReasonDetail> why;
-  if (stand.has_value()) why = WhyLeaves(index, set, *stand, victims, plan);
+  if (stand.has_value()) {
+    why = WhyLeaves(index, BoundPart(set, plan), *stand, victims, plan);
+  }
   if (!why.has_value() && WasAskedToEnd(set, plan)) {
     why = WhyAsked(*plan.Memory(set));
   }

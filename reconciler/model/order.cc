@@ -18,10 +18,10 @@ void PlaceOrder(size_t index, Plan& plan) {
                   whole.start_problems.end());
   problems.insert(problems.end(), whole.order_problems.begin(),
                   whole.order_problems.end());
-  // What a launcher's template claims will add is not an order yet; Lost
-  // members were tried before.
-  const ClaimSet set = Restricted(
-      whole, [&](Row row) { return plan.phase(row) != Phase::kLost; });
+  // What a launcher's template claims will add is not an order yet. Lost
+  // members that found no place keep the rest waiting: the set is gathered
+  // whole.
+  const ClaimSet set = Restricted(whole, [](Row) { return true; });
   std::vector<v1::ReasonDetail> over = OverBudget(set, plan);
   if (!problems.empty()) {
     problems.insert(problems.end(), over.begin(), over.end());

@@ -89,12 +89,15 @@ Call AddCall(const std::string& key, const VirtualMachineInstance& vmi,
   if (vmi.meta.deleting.has_value()) return Call::kPending;
   const VirtualMachine* vm =
       snapshot.vms().Find(vmi.meta.name_space, vmi.meta.name);
-  const bool has_controller =
+  // A replica set or a pool makes it again; a VM that has gone does not.
+  const bool is_remade =
       std::any_of(vmi.meta.owners.begin(), vmi.meta.owners.end(),
-                  [](const OwnerReference& owner) { return owner.controller; });
+                  [](const OwnerReference& owner) {
+                    return owner.controller && owner.kind != "VirtualMachine";
+                  });
   const std::string strategy = vm == nullptr ? "" : vm->run_strategy;
   const bool by_pod = strategy == "Always" || strategy == "RerunOnFailure" ||
-                      (vm == nullptr && has_controller);
+                      (vm == nullptr && is_remade);
   v1::Effect effect;
   if (by_pod && pod != nullptr) {
     effect = EffectOn(Kind::kPod, pod->meta);

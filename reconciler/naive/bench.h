@@ -25,13 +25,13 @@ struct Deed {
 // Which of the reasons a set may give; empty: not judged.
 struct Said {
   std::set<v1::Reason> reasons;
-  bool details = false;  // the problems of the set must be told, all of them
+  bool details = false;   // the problems of the set must be told, all of them
+  std::vector<Why> over;  // and these
 };
 
 struct Bench {
   World world;
   const PassResult* result = nullptr;
-  bool budgets = false;  // there are quotas
   std::vector<std::string> faults;
   std::map<std::string, const SetView*> views;        // by set key
   std::map<int, Deed> deeds;                          // by claim
@@ -55,9 +55,6 @@ struct Bench {
   // Takes over what the pass does with the claim, where rules leave a choice.
   void Follow(int claim);
   bool Does(int claim) const;
-  // Whether the pass says that a budget keeps the set from its order: budgets
-  // are not judged here.
-  bool OverBudget(int set) const;
   // Whether so many nodes hold bookings that the safety valve of M4, which is
   // not judged here, may keep sets from going Lost.
   bool ValveMayHold() const;

@@ -16,19 +16,6 @@ bool Bench::Does(int claim) const {
   return deed != deeds.end() && !deed->second.judged;
 }
 
-bool Bench::OverBudget(int set) const {
-  auto view = views.find(world.sets[set].key);
-  if (view == views.end()) return false;
-  // An earlier step has touched the set, so the pass says nothing of it yet.
-  if (budgets && view->second->verdict.reason == v1::REASON_UNSPECIFIED) {
-    return true;
-  }
-  for (const v1::ReasonDetail& detail : view->second->verdict.details) {
-    if (detail.reason() == v1::OVER_BUDGET) return true;
-  }
-  return false;
-}
-
 bool Bench::ValveMayHold() const {
   std::set<std::string> nodes;
   for (const ClaimState& state : world.claims) {
@@ -254,7 +241,6 @@ void JudgeRest(Bench& bench) {
 std::vector<std::string> JudgePass(const Snapshot& snapshot, absl::Time now,
                                    const PassResult& result) {
   naive::Bench bench{.world = naive::WorldOf(snapshot, now), .result = &result};
-  bench.budgets = snapshot.Of<ResourceQuota>().size() > 0;
   naive::ReadDeeds(bench);
   naive::ReadFrozen(bench);
   naive::JudgeSets(bench);

@@ -61,7 +61,10 @@ void Wait(Bench& bench, int index) {
   bool unsure = false, lose = partly && whole;
   for (const std::string& node : NodesOf(world, bound)) {
     const Keeps keeps = KeepsSet(world, set, bound, node);
-    unsure = unsure || keeps == Keeps::kUnsure;
+    // Whether it must keep the class of a Pending member too is not said.
+    unsure = unsure || keeps == Keeps::kUnsure ||
+             (keeps != Keeps::kNo &&
+              KeepsSet(world, set, set.members, node) == Keeps::kNo);
     lose = lose || keeps == Keeps::kNo;
   }
   // Which members of a split set go Lost, and of one that never stood whole,
@@ -80,7 +83,7 @@ void Wait(Bench& bench, int index) {
 }
 
 // G2: made first; the units of the set are used up where it will stand.
-bool MakeTemplates(Bench& bench, int index, const Choice& choice) {
+bool MakeTemplates(Bench& bench, int index, const Node* chosen) {
   SetState& set = bench.world.sets[index];
   if (set.missing.empty()) return false;
   for (const Wanted& wanted : set.missing) {
@@ -88,8 +91,8 @@ bool MakeTemplates(Bench& bench, int index, const Choice& choice) {
       bench.Fault(set.key, "G2 makes " + wanted.name + ", the pass does not");
     }
   }
-  if (choice.node == nullptr) return true;
-  const std::string& name = choice.node->meta.name;
+  if (chosen == nullptr) return true;
+  const std::string& name = chosen->meta.name;
   for (const int claim : set.members) {
     bench.world.claims[claim].counts_on.insert(name);
   }
@@ -97,6 +100,7 @@ bool MakeTemplates(Bench& bench, int index, const Choice& choice) {
     const GpuClass* of = FindClass(bench.world, wanted.class_name);
     ClaimState made{.claim = &bench.world.not_yet,
                     .phase = "Pending",
+                    .class_name = wanted.class_name,
                     .resource = of->resource_name,
                     .units = wanted.units,
                     .counts_on = {name},
@@ -106,11 +110,19 @@ bool MakeTemplates(Bench& bench, int index, const Choice& choice) {
   return true;
 }
 
+// Nothing that orders; whether the rest is made whole now or was before, by
+// the first step, is not said.
+void FollowRepair(Bench& bench, int index) {
+  for (const int claim : bench.world.sets[index].members) {
+    if (bench.world.claims[claim].phase != "Pending") bench.Follow(claim);
+  }
+}
+
 void StartSet(Bench& bench, int index) {
   const World& world = bench.world;
   const SetState& set = world.sets[index];
   if (set.vmi->meta.deleting.has_value()) return;
-  if ((world.new_rejections.contains(set.key) || bench.OverBudget(index) ||
+  if ((world.new_rejections.contains(set.key) ||
        bench.touched.contains(index)) &&
       !bench.pins.contains(set.gated->meta.uid)) {
     // A set whose rejection is being written may be started by the next pass.
@@ -119,8 +131,11 @@ void StartSet(Bench& bench, int index) {
     return;
   }
   const std::set<Why> stops = StartStops(world, index);
+  const std::vector<Why> over = OverBudget(world, AskOf(world, index));
   if (!stops.empty()) {
+    bench.said[index].over = over;
     for (const Why& why : stops) bench.said[index].reasons.insert(why.reason);
+    if (!over.empty()) bench.said[index].reasons.insert(v1::OVER_BUDGET);
     bench.said[index].details = true;
     if (!CannotBePlaced(set)) bench.Look(AskOf(world, index));
     // Templates are made as soon as annotation and classes are legal.
@@ -130,8 +145,13 @@ void StartSet(Bench& bench, int index) {
     return;
   }
   const Choice choice = bench.Look(AskOf(world, index));
+  if (!over.empty()) {
+    bench.said[index] = {.details = true, .over = over};
+    MakeTemplates(bench, index, nullptr);
+    return FollowRepair(bench, index);
+  }
   const Node* cordoned = HeldOnCordoned(world, index, choice);
-  const bool made = MakeTemplates(bench, index, choice);
+  const bool made = MakeTemplates(bench, index, choice.node);
   if (cordoned != nullptr) {
     bench.said[index] = {.reasons = {v1::PLACED_ON_CORDONED_NODE}};
     return bench.ExpectPin(set, cordoned->meta.name, "G5");
@@ -170,7 +190,15 @@ std::set<Why> StartStops(const World& world, int index) {
   // C8: a pod that asks for less than its set.
   Ask ask = AskOf(world, index);
   ask.pod = nullptr;
-  for (const auto& [resource, units] : DemandOn(world, ask, "")) {
+  std::map<std::string, int64_t> asked = DemandOn(world, ask, "");
+  // A malformed one is held to what it says, not to what it holds.
+  for (const int claim : ask.claims) {
+    const ClaimState& state = world.claims[claim];
+    const GpuClass* of = FindClass(world, state.class_name);
+    if (of == nullptr || state.units == state.claim->units) continue;
+    asked[of->resource_name] += state.claim->units - state.units;
+  }
+  for (const auto& [resource, units] : asked) {
     if (RequestOf(*set.gated, resource) < units) {
       stops.insert({v1::INVALID_CLAIMS, ""});
     }

@@ -19,7 +19,13 @@ bool HasMigrated(const World& world, const SetState& set) {
   for (const auto& [uid, node] : set.vmi->active_pods) {
     const Pod* pod = PodByUid(world, uid);
     if (pod == nullptr || Ended(*pod) || pod == set.pinned) continue;
-    if (pod->meta.labels.contains(kMigrationLabel)) continue;
+    // A target of the next migration; a launcher that came by an earlier one
+    // keeps the label, and stands where the claims are.
+    if (pod->meta.labels.contains(kMigrationLabel) &&
+        !NodesOf(world, InPhase(world, set, "Bound"))
+             .contains(pod->node_name)) {
+      continue;
+    }
     return false;
   }
   for (const int claim : InPhase(world, set, "Bound")) {
@@ -105,7 +111,12 @@ void RepairSet(Bench& bench, int index) {
     return;
   }
   if (set.pinned != nullptr) return RepairPinned(bench, index, bound, lost);
-  if (set.gated != nullptr && StartStops(world, index).empty()) return;
+  if (set.gated != nullptr && StartStops(world, index).empty() &&
+      OverBudget(world,
+                 {.set = index, .claims = set.members, .templates = true})
+          .empty()) {
+    return;
+  }
   if (set.loose != nullptr) {
     return FollowLoose(bench, index, Both(bound, lost));
   }
@@ -174,7 +185,14 @@ void RebindSet(Bench& bench, int index) {
   if (lost.empty() || set.gated != nullptr || bench.touched.contains(index)) {
     return;
   }
-  if (!InPhase(world, set, "Bound").empty()) return;
+  const std::vector<int> bound = InPhase(world, set, "Bound");
+  if (!bound.empty()) {
+    // The repair found no place; its nodes may be looked at once more here.
+    if (set.pinned == nullptr && set.loose == nullptr && !CannotBePlaced(set)) {
+      bench.Look({.set = index, .claims = Both(bound, lost)});
+    }
+    return;
+  }
   if (set.loose != nullptr) return FollowLoose(bench, index, lost);
   if (CannotBePlaced(set)) return;
   if (set.pinned != nullptr) {
@@ -214,7 +232,10 @@ void AdoptSet(Bench& bench, int index, const std::vector<int>& pending) {
   const std::vector<Why> lack = LackOfUnits(world, ask, *node);
   bench.LookFrom(ask, *node);
   if (!lack.empty()) {
-    bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
+    // Lost members keep the reason of their loss, which comes first.
+    if (InPhase(world, set, "Lost").empty()) {
+      bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
+    }
     return;
   }
   for (const int claim : pending) {
@@ -229,8 +250,10 @@ void AdoptPending(Bench& bench, int index) {
   const std::vector<int> pending = InPhase(world, set, "Pending");
   if (pending.empty() || set.pinned == nullptr) return;
   const bool may_wait = bench.touched.contains(index) ||
-                        bench.world.new_rejections.contains(set.key) ||
-                        bench.OverBudget(index);
+                        bench.world.new_rejections.contains(set.key);
+  const std::vector<Why> over =
+      OverBudget(world, {.set = index, .claims = set.members});
+  if (!over.empty()) bench.said[index].over = over;
   if (may_wait && !bench.Does(pending[0])) {
     const Node* node = FindNode(world, set.pinned_node);
     if (CannotBePlaced(set) || node == nullptr) return;
@@ -252,6 +275,13 @@ void AdoptPending(Bench& bench, int index) {
     bench.said[index].details = true;
     return;
   }
+  if (!over.empty()) {
+    const Node* node = FindNode(world, set.pinned_node);
+    bench.said[index].details = true;
+    if (node == nullptr) return;
+    return bench.LookFrom(
+        {.set = index, .claims = set.members, .pod = set.pinned}, *node);
+  }
   AdoptSet(bench, index, pending);
 }
 
@@ -265,17 +295,23 @@ void OrderSet(Bench& bench, int index) {
   }
   // What an earlier step has placed a part of may wait for the next pass.
   const bool may_wait = set.names_others || bench.touched.contains(index) ||
-                        bench.world.new_rejections.contains(set.key) ||
-                        bench.OverBudget(index);
+                        bench.world.new_rejections.contains(set.key);
+  const std::vector<Why> over =
+      OverBudget(world, {.set = index, .claims = set.members});
   if (may_wait && !bench.Does(pending[0])) {
     if (!CannotBePlaced(set)) bench.Look({.set = index, .claims = set.members});
     return;
   }
   if (!set.problems.empty() || !set.order_problems.empty()) {
-    bench.said[index].details = true;
+    bench.said[index] = {.details = true, .over = over};
     return;
   }
   const Ask ask{.set = index, .claims = set.members};
+  if (!over.empty()) {
+    bench.Look(ask);
+    bench.said[index] = {.details = true, .over = over};
+    return;
+  }
   const Choice choice = bench.Look(ask);
   if (choice.node == nullptr) {
     // Lost members keep the reason of their loss, which comes first.
@@ -309,7 +345,7 @@ void JudgeFollow(Bench& bench) {
     // Whether to a node that is not there is not said.
     const bool there = FindNode(bench.world, set.vmi->node_name) != nullptr;
     for (const int claim : InPhase(bench.world, set, "Bound")) {
-      if (!there && !bench.Does(claim)) continue;
+      if ((!there || !set.problems.empty()) && !bench.Does(claim)) continue;
       bench.ExpectBind(claim, set.vmi->node_name, "C6");
     }
   }

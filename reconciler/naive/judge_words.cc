@@ -31,6 +31,11 @@ std::string AboutOf(const v1::ReasonDetail& detail) {
     case v1::CLASS_NOT_FOUND:
     case v1::COUNT_ABOVE_MAXIMUM:
       return detail.claim() + " " + detail.class_name();
+    case v1::OVER_BUDGET:
+      return detail.key() + " " + detail.pool() + " used " +
+             std::to_string(detail.used()) + " limit " +
+             std::to_string(detail.limit()) + " wanted " +
+             std::to_string(detail.wanted());
     case v1::CLAIM_NOT_FOUND:
     case v1::CLAIM_ATTACHED_ELSEWHERE:
     case v1::CLAIM_BEING_DELETED:
@@ -144,12 +149,25 @@ void JudgeProblems(Bench& bench, int index, const SetView& view) {
       wanted.insert({v1::START_REFUSED_BY_API, ""});
     }
   }
+  const std::vector<Why>& over = bench.said[index].over;
+  wanted.insert(over.begin(), over.end());
   const std::vector<Why> told = WhyOf(view.verdict.details);
   const std::string want = Joined({wanted.begin(), wanted.end()});
   if (Joined(told) != want) {
     bench.Fault(view.set.key(),
                 "its faults are: " + want + " and told as: " + Joined(told));
   }
+}
+
+bool IsBroughtBack(const Bench& bench, const SetState& set) {
+  for (const v1::Effect& effect : bench.result->effects) {
+    if (effect.set_key() == set.key &&
+        (effect.has_delete_pod() || effect.has_delete_vmi() ||
+         effect.has_restart_vm())) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void JudgeVerdict(Bench& bench, int index, const SetView& view) {
@@ -167,6 +185,8 @@ void JudgeVerdict(Bench& bench, int index, const SetView& view) {
   }
   auto said = bench.said.find(index);
   if (said == bench.said.end()) return;
+  // One whose VM is brought back is judged by the next pass.
+  if (reason == v1::REASON_UNSPECIFIED && IsBroughtBack(bench, set)) return;
   // A set that the pass has touched may be told more of by the next one.
   if (bench.touched.contains(index) && reason == v1::REASON_UNSPECIFIED) return;
   if (!said->second.reasons.empty() && !said->second.reasons.contains(reason)) {

@@ -96,8 +96,9 @@ const char* CallFor(const SetState& set) {
 
 std::string CallOf(const v1::Effect& effect) {
   if (effect.has_delete_pod()) return "DeletePod";
-  if (effect.has_delete_vmi()) return "DeleteVMI";
-  if (effect.has_restart_vm()) return "RestartVM";
+  // M4 ends VMIs too, for another reason.
+  if (effect.delete_vmi().reason() == v1::REJECTED_BY_NODE) return "DeleteVMI";
+  if (effect.restart_vm().reason() == v1::REJECTED_BY_NODE) return "RestartVM";
   return "";
 }
 

@@ -34,7 +34,8 @@ struct Why {
 struct ClaimState {
   const GpuClaim* claim = nullptr;
   std::string phase, node;  // as decided so far
-  std::string resource;     // what its units are booked as
+  std::string class_name;
+  std::string resource;  // what its units are booked as
   int64_t units = 0;
   // Nodes where its units count in this pass: where it was seen, where a
   // write without answer may have put it, where the pass has put it.
@@ -76,6 +77,7 @@ struct World {
   std::vector<const VirtualMachineInstance*> vmis;
   std::vector<const Pod*> pods;
   std::vector<const Namespace*> namespaces;
+  std::vector<const ResourceQuota*> quotas;
   std::vector<ClaimState> claims;
   std::vector<SetState> sets;  // oldest first
   // Rejections that the pass itself writes, by set key.
@@ -149,6 +151,10 @@ std::vector<Why> Obstacles(const World& world, const Ask& ask,
 std::vector<Why> LackOfUnits(const World& world, const Ask& ask,
                              const Node& node);
 std::set<std::string> ClassesOf(const World& world, const Ask& ask);
+
+// budget.cc: C4 and C7. Each key under which the order, its claims and with
+// `templates` the missing ones, is more than its pool has left.
+std::vector<Why> OverBudget(const World& world, const Ask& order);
 
 // choice.cc: G4, N6.
 struct Choice {

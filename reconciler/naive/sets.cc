@@ -238,12 +238,16 @@ void JudgeEntries(World& world, int index, const ClaimsAnnotation& claims) {
       continue;
     }
     const int found = FindClaim(world, set.name_space, entry.claim_name);
-    const bool others = found < 0 || world.claims[found].set != index;
+    // A template claim is nobody's to name.
+    const bool of_template =
+        found >= 0 && !MadeFor(*world.claims[found].claim).empty();
+    const bool others =
+        found < 0 || world.claims[found].set != index || of_template;
     if (others && set.vmi == nullptr) {
       set.names_others = true;
     } else if (found < 0) {
       set.problems.insert({v1::CLAIM_NOT_FOUND, entry.claim_name});
-    } else if (world.claims[found].set != index) {
+    } else if (others) {
       set.problems.insert({v1::CLAIM_ATTACHED_ELSEWHERE, entry.claim_name});
     }
   }
@@ -262,12 +266,17 @@ void JudgeSet(World& world, int index) {
   }
   for (const int index_of : set.members) {
     const GpuClaim& claim = *world.claims[index_of].claim;
-    if (ClaimIsMalformed(claim) || !claim.meta.problems.empty()) {
+    const bool malformed =
+        ClaimIsMalformed(claim) || !claim.meta.problems.empty();
+    if (malformed) {
       set.problems.insert(
           {v1::MALFORMED_OBJECT,
            "GPUClaim " + claim.meta.name_space + "/" + claim.meta.name});
     }
-    JudgeClass(world, set, claim.meta.name, claim.class_name, claim.units);
+    // What a malformed one asks for cannot be told from it.
+    if (!malformed) {
+      JudgeClass(world, set, claim.meta.name, claim.class_name, claim.units);
+    }
     if (set.gated == nullptr) {
       set.age = std::min(set.age, claim.meta.created);
     }

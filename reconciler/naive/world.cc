@@ -14,7 +14,8 @@ std::vector<const T*> AllOf(const Table<T>& table) {
 
 void FindClaims(World& world) {
   for (const GpuClaim* claim : AllOf(world.snapshot->claims())) {
-    ClaimState state{.claim = claim, .phase = claim->phase};
+    ClaimState state{
+        .claim = claim, .phase = claim->phase, .class_name = claim->class_name};
     if (state.phase != "Bound" && state.phase != "Lost") {
       state.phase = "Pending";
     }
@@ -23,7 +24,10 @@ void FindClaims(World& world) {
     if (state.resource.empty() && of != nullptr) {
       state.resource = of->resource_name;
     }
-    state.units = ClaimIsMalformed(*claim) ? 64 : claim->units;
+    // One that holds nothing yet is placed only once it is read right.
+    state.units = ClaimIsMalformed(*claim) && state.phase != "Pending"
+                      ? 64
+                      : claim->units;
     if (state.phase == "Bound") {
       state.node = claim->node_name;
       state.counts_on.insert(state.node);
@@ -60,7 +64,8 @@ World WorldOf(const Snapshot& snapshot, absl::Time now) {
               .vms = AllOf(snapshot.vms()),
               .vmis = AllOf(snapshot.vmis()),
               .pods = AllOf(snapshot.pods()),
-              .namespaces = AllOf(snapshot.namespaces())};
+              .namespaces = AllOf(snapshot.namespaces()),
+              .quotas = AllOf(snapshot.Of<ResourceQuota>())};
   FindClaims(world);
   FindSets(world);
   return world;

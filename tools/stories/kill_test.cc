@@ -117,11 +117,14 @@ class BurstRun {
     EXPECT_EQ(absl::StrJoin(invariants_.Broken(), "\n"), "");
     EXPECT_EQ(absl::StrJoin(invariants_.BrokenAtTheEnd(), "\n"), "");
   }
-  void ExpectReplaysEqual() {
+  void ExpectJournalIsRight() {
     const ChildEnd end = RunChild({{GpubinderPath(), "replay", journal()}, {}});
     EXPECT_EQ(end.code, 0);
     EXPECT_THAT(end.output, testing::HasSubstr("all equal"));
     std::cout << end.output;
+    const ChildEnd audit =
+        RunChild({{GpubinderPath(), "audit", journal()}, {}});
+    EXPECT_EQ(audit.code, 0) << audit.output;
   }
 
  private:
@@ -176,7 +179,7 @@ void RunToTheEnd(BurstRun& run) {
   const ChildEnd end = binder->AwaitEnd(absl::Seconds(30));
   EXPECT_EQ(end.code, 0) << end.output;
   run.ExpectNothingBroken();
-  run.ExpectReplaysEqual();
+  run.ExpectJournalIsRight();
   EXPECT_THAT(run.Placements(), testing::ContainerEq(BurstPlacements()));
 }
 

@@ -16,6 +16,7 @@ namespace gpubinder {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(ReplayPlantedTest, APlantedTieBreakIsFoundAndShown) {
   TestFolder folder;
@@ -39,6 +40,32 @@ TEST(ReplayPlantedTest, APlantedTieBreakIsFoundAndShown) {
   // The machine's claim was bound to a; the planted build takes b.
   EXPECT_THAT(out.str(), HasSubstr("-     node_name: \"a\""));
   EXPECT_THAT(out.str(), HasSubstr("+     node_name: \"b\""));
+
+  const ChildEnd audited = RunChild({{GpubinderPath(), "audit", journal}, {}});
+  EXPECT_EQ(audited.code, 0) << audited.output;
+  EXPECT_THAT(audited.output, HasSubstr("no faults"));
+
+  // The record is right, so the naive model has nothing against it.
+  std::ostringstream faults;
+  EXPECT_EQ(RunAudit(args, {in, faults, err}), kExitNo) << err.str();
+  EXPECT_THAT(faults.str(), HasSubstr("J3: the pass gives another result"));
+  EXPECT_THAT(faults.str(), Not(HasSubstr("naive model")));
+}
+
+TEST(PlanCheckTest, APlantedTieBreakIsNamedByTheNaiveModel) {
+  // An order of one unit: by O1 it goes to a, the first by name of two nodes
+  // that are alike.
+  std::istringstream in(
+      "apiVersion: gpu.cozystack.io/v1alpha1\n"
+      "kind: GPUClaim\n"
+      "metadata: {name: x, namespace: tenant-a}\n"
+      "spec: {className: h100}\n");
+  std::ostringstream out, err;
+  const std::vector<const char*> args = {"-f", "tools/stories/tie.yaml", "-f",
+                                         "-", "--check"};
+  EXPECT_EQ(RunPlan(args, {in, out, err}), kExitDisagrees);
+  EXPECT_THAT(err.str(), HasSubstr("gpubinder plan: check: pass "));
+  EXPECT_THAT(err.str(), HasSubstr("O1 binds x to a, the pass to b"));
 }
 
 }  // namespace

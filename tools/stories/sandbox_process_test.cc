@@ -49,7 +49,7 @@ class SandboxProcessTest : public testing::Test {
     return RunChild(
         {{GpubinderPath(), "explain", "--address", address_, name}, {}});
   }
-  void InterruptAndReplay() {
+  void InterruptAndCheckJournal() {
     sandbox_->Signal(SIGINT);
     const ChildEnd end = sandbox_->AwaitEnd(absl::Seconds(30));
     EXPECT_EQ(end.code, 0) << end.output;
@@ -57,6 +57,9 @@ class SandboxProcessTest : public testing::Test {
         RunChild({{GpubinderPath(), "replay", journal()}, {}});
     EXPECT_EQ(replay.code, 0) << replay.output;
     EXPECT_THAT(replay.output, HasSubstr("all equal"));
+    const ChildEnd audit =
+        RunChild({{GpubinderPath(), "audit", journal()}, {}});
+    EXPECT_EQ(audit.code, 0) << audit.output;
   }
 
   TestFolder folder_;
@@ -71,7 +74,7 @@ TEST_F(SandboxProcessTest, ExplainAnswersAndAnInterruptEndsIt) {
   EXPECT_EQ(gated.code, 1) << gated.output;
   EXPECT_THAT(gated.output, HasSubstr("ForeignGate"));
   EXPECT_THAT(gated.output, HasSubstr("example.org/hold"));
-  InterruptAndReplay();
+  InterruptAndCheckJournal();
 }
 
 TEST_F(SandboxProcessTest, KubectlShowsMachinesClaimsAndTheWarning) {
@@ -90,7 +93,7 @@ TEST_F(SandboxProcessTest, KubectlShowsMachinesClaimsAndTheWarning) {
   const ChildEnd vmi = Kubectl("describe vmi gated -n tenant-demo");
   EXPECT_EQ(vmi.code, 0) << vmi.output;
   EXPECT_THAT(vmi.output, ContainsRegex("Warning +ForeignGate"));
-  InterruptAndReplay();
+  InterruptAndCheckJournal();
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "journal/journal.h"
 #include "k8s/embedded/json_value.h"
 #include "k8s/kinds.h"
+#include "reconciler/audit.h"
 #include "reconciler/replay.h"
 
 namespace gpubinder {
@@ -97,6 +98,11 @@ void Story::CheckReplay() {
   EXPECT_EQ(replayed->first_difference, "") << replayed->differing_pass;
   EXPECT_EQ(replayed->skipped, 0u);
   EXPECT_GT(replayed->passes, 0u);
+  const AuditReport audited = Audit(
+      **journal, {.on_fault = [](uint64_t sequence, const std::string& text) {
+        ADD_FAILURE() << "audit, record " << sequence << ": " << text;
+      }});
+  EXPECT_TRUE(audited.read.ok()) << audited.read;
 }
 
 void Story::See(const embedded::StoreEvent& event) {

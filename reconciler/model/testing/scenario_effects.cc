@@ -132,6 +132,7 @@ void ScenarioRunner::CrashAfter(uint32_t applied) {
   }
   last_.clear_effects();
   unanswered_.clear();
+  if (replays_ == Replays::kAtTheEnd) ReplayJournal();
   journal_.clear();
   snapshot_ = Snapshot();
   started_ = false;

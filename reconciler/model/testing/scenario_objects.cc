@@ -283,7 +283,7 @@ void Fill(const ScenarioServer& server, Words& words, Pod& pod) {
 }
 
 void Fill(const ScenarioServer&, Words& words, Namespace& space) {
-  space.terminating = space.terminating || words.TakeFlag("terminating");
+  space.terminating = words.TakeFlag("terminating") || space.terminating;
 }
 
 void Fill(const ScenarioServer&, Words& words, ResourceQuota& quota) {

@@ -27,7 +27,8 @@ v1::ObjectEvent EventOf(v1::ObjectEvent::Type type, const Object& object) {
 
 }  // namespace
 
-ScenarioRunner::ScenarioRunner() : now_(absl::FromUnixSeconds(1767225600)) {}
+ScenarioRunner::ScenarioRunner(Replays replays)
+    : replays_(replays), now_(absl::FromUnixSeconds(1767225600)) {}
 
 std::vector<std::string> ScenarioRunner::Run(absl::string_view command) {
   Words words(command);

@@ -26,12 +26,25 @@
 
 namespace gpubinder {
 
+// When the records are folded again and decide again: after each pass, which
+// costs O(passes squared), or all of them when the journal ends.
+enum class Replays { kEachPass, kAtTheEnd };
+
 class ScenarioRunner {
  public:
-  ScenarioRunner();
+  ScenarioRunner() : ScenarioRunner(Replays::kEachPass) {}
+  explicit ScenarioRunner(Replays replays);
 
   // The output of one command, line by line.
   std::vector<std::string> Run(absl::string_view command);
+
+  // For kAtTheEnd: every pass since the last crash, once. A crash does it too.
+  void ReplayJournal();
+
+  // The cluster as it is, seen or not.
+  const ScenarioServer& server() const { return server_; }
+  // Of the last pass, those not sent yet.
+  int effects() const { return last_.effects_size(); }
 
   // Commands that could not be read, and checks that failed.
   const std::vector<std::string>& mistakes() const { return mistakes_; }
@@ -76,6 +89,7 @@ class ScenarioRunner {
   void CheckIndex();
   void Fail(std::string mistake) { mistakes_.push_back(std::move(mistake)); }
 
+  Replays replays_;
   absl::Time now_;
   ScenarioServer server_;
   Snapshot snapshot_;
