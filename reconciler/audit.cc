@@ -96,6 +96,7 @@ class Auditor {
       Say("J3: the pass gives another result when it is run again; "
           "gpubinder replay shows the difference");
     }
+    result.sets = ViewsOf(snapshot_);
     // Judged is what was recorded, and may have been sent.
     result.effects = {decision.effects().begin(), decision.effects().end()};
     for (const std::string& broken : BrokenInvariants(snapshot_, result)) {

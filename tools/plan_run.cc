@@ -45,6 +45,7 @@ class Runner {
       Tell({.pass = run_.passes});
       PassResult result = RunPass(run_.snapshot, options_.now);
       if (options_.on_pass) {
+        result.sets = ViewsOf(run_.snapshot);
         options_.on_pass(run_.passes, run_.snapshot, result);
       }
       Keep(result);

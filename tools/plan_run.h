@@ -36,7 +36,8 @@ struct PlanOptions {
   int most_passes = 100;
   // Told at the beginning, with each pass and now and then within one.
   std::function<void(const PlanProgress&)> on_progress;
-  // Called after each pass, before its effects are applied. May be empty.
+  // Called after each pass, before its effects are applied. The result has all
+  // sets, also those that have settled. May be empty.
   std::function<void(int pass, const Snapshot& snapshot,
                      const PassResult& result)>
       on_pass;

@@ -153,6 +153,7 @@ std::vector<std::string> ScenarioRunner::RunPassNow() {
   began.mutable_pass_began()->set_through(sequence_);
   Tell(std::move(began));
   const uint64_t pass = sequence_;
+  if (replays_ == Replays::kAtTheEnd) CheckIndex();
   result_ = RunPass(snapshot_, now_);
   result_.sets = ViewsOf(snapshot_);
   last_ = ToRecord(result_, pass);
@@ -253,7 +254,7 @@ void ScenarioRunner::Tell(v1::Record record, std::optional<Object> object) {
   record.set_epoch(epoch_);
   Fold(record, object, snapshot_);
   journal_.emplace_back(std::move(record), std::move(object));
-  if (started_) CheckIndex();
+  if (started_ && replays_ == Replays::kEachPass) CheckIndex();
 }
 
 void ScenarioRunner::TellObject(v1::ObjectEvent::Type type,

@@ -27,7 +27,8 @@
 namespace gpubinder {
 
 // When the records are folded again and decide again: after each pass, which
-// costs O(passes squared), or all of them when the journal ends.
+// costs O(passes squared), or all of them when the journal ends. Then a full
+// pass is compared with each pass, not after each event.
 enum class Replays { kEachPass, kAtTheEnd };
 
 class ScenarioRunner {
