@@ -142,6 +142,7 @@ class Loop::Impl {
 
  private:
   absl::Status Main() {
+    name_space_ = options_.config.name_space;
     if (!journal_.opening_note().empty()) {
       v1::Record note;
       note.mutable_note()->set_text(journal_.opening_note());
@@ -184,7 +185,7 @@ class Loop::Impl {
     const uint64_t generation = ++generation_;
     for (int i = 0; i < kKinds; ++i) awaited_.insert(static_cast<Kind>(i));
     watches_ = std::make_unique<Watches>(
-        options_.new_watch_client(),
+        options_.new_watch_client(), name_space_,
         [this, generation](ReflectedEvent event) {
           inbox_.Push(WatchNews{generation, std::move(event)});
         },
@@ -210,11 +211,18 @@ class Loop::Impl {
       } else if (auto* lead = std::get_if<LeadershipNews>(&item)) {
         Lead(*lead, group);
       } else {
-        *group.emplace_back().mutable_config() =
-            ConfigRecord(std::get<Config>(item));
+        Configure(std::get<Config>(item), group);
       }
     }
     return group;
+  }
+
+  void Configure(const Config& config, std::vector<v1::Record>& group) {
+    *group.emplace_back().mutable_config() = ConfigRecord(config);
+    // The settings are watched in the binder's namespace alone.
+    if (config.name_space == name_space_) return;
+    name_space_ = config.name_space;
+    StartWatches();
   }
 
   void Lead(const LeadershipNews& news, std::vector<v1::Record>& group) {
@@ -324,6 +332,7 @@ class Loop::Impl {
 
   // The loop's thread only.
   std::unique_ptr<Watches> watches_;
+  std::string name_space_;
   uint64_t generation_ = 0;
   absl::btree_set<Kind> awaited_;
   bool synced_ = false;

@@ -9,6 +9,7 @@
 #include "reconciler/model/config.h"
 #include "reconciler/model/effect.h"
 #include "reconciler/model/reason.h"
+#include "reconciler/model/write_rate.h"
 
 namespace gpubinder {
 Plan::Plan(const Snapshot& snapshot, absl::Time now)
@@ -46,7 +47,7 @@ void Plan::Freeze() {
   absl::btree_set<std::string> keys;
   for (const auto& [id, effect] : snapshot_.in_flight) {
     keys.insert(effect.set_key());
-    written_.insert(effect.target().uid());
+    written_.insert(WrittenObject(effect.target()));
   }
   for (const auto& [key, rate] : snapshot_.write_rates) {
     if (rate.until <= now_) continue;
@@ -248,6 +249,12 @@ void Plan::AddAlone(v1::Effect effect) {
 void Plan::SetUnkeptNodes(std::vector<std::string> nodes, MassLoss judged) {
   unkept_ = std::move(nodes);
   mass_loss_ = judged == MassLoss::kYes;
+}
+
+void Plan::NoteUndone(absl::string_view name_space, absl::string_view name) {
+  if (undone_.records++ == 0) {
+    undone_.example = absl::StrCat(name_space, "/", name);
+  }
 }
 
 void Plan::WakeAt(absl::Time time) {

@@ -37,6 +37,12 @@ struct SetState {
 
 enum class MassLoss { kNo, kYes };
 
+// Usage records that somebody else undoes.
+struct UndoneRecords {
+  int64_t records = 0;
+  std::string example;  // namespace/name, the first
+};
+
 class Plan {
  public:
   // The arguments outlive the plan. O(objects).
@@ -97,6 +103,9 @@ class Plan {
   bool mass_loss() const { return mass_loss_; }
   const std::vector<std::string>& unkept_nodes() const { return unkept_; }
   void SetUnkeptNodes(std::vector<std::string> nodes, MassLoss judged);
+  // The usage record was written a moment ago and is not as it should be.
+  void NoteUndone(absl::string_view name_space, absl::string_view name);
+  const UndoneRecords& undone() const { return undone_; }
   // The pass wants to run again at this time at the latest.
   void WakeAt(absl::Time time);
 
@@ -117,6 +126,7 @@ class Plan {
   absl::btree_map<Row, std::vector<Condition>> conditions_;
   bool mass_loss_ = false;
   std::vector<std::string> unkept_;
+  UndoneRecords undone_;
   std::vector<v1::Effect> effects_;
   absl::Time next_timer_ = absl::InfiniteFuture();
 
