@@ -17,6 +17,7 @@ namespace gpubinder {
 
 using Args = absl::Span<const char* const>;
 
+int RunConfirm(Args args, const Console& console);
 int RunExplain(Args args, const Console& console);
 int RunManifests(Args args, const Console& console);
 int RunPlan(Args args, const Console& console);
