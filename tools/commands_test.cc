@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -250,10 +251,23 @@ std::vector<BadInput> BadOtherInputs() {
       {{"explain", "a"},
        "",
        "gpubinder explain: found \"a\", want one of the form NAMESPACE/NAME"},
+      {{"confirm", "--user"},
+       "",
+       "gpubinder confirm: flag --user needs a value: NAME"},
       {{"admit", "-f", "-"},
        "{}",
        "gpubinder admit: no AdmissionReview among the objects"},
   };
+}
+
+TEST(ConfirmTest, WhereNobodyAnswersNothingIsConfirmed) {
+  const Ended ended = Call({"confirm", "--address", "127.0.0.1:1", "node-a"});
+  EXPECT_EQ(ended.code, 3);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_TRUE(absl::StartsWith(
+      ended.err,
+      "gpubinder confirm: confirmation by the binder at 127.0.0.1:1: "))
+      << ended.err;
 }
 
 TEST(ErrorTest, EachIsOneClearLineAndExitCode2) {

@@ -105,7 +105,11 @@ void RepairSet(Bench& bench, int index) {
     return;
   }
   if (set.pinned != nullptr) return RepairPinned(bench, index, bound, lost);
-  if (set.gated != nullptr && StartStops(world, index).empty()) return;
+  // G judges no launcher of a VMI that goes, or that has no annotation.
+  if (set.gated != nullptr && !set.vmi->meta.deleting &&
+      set.vmi->claims.present && StartStops(world, index).empty()) {
+    return;
+  }
   if (set.loose != nullptr) {
     return FollowLoose(bench, index, Both(bound, lost));
   }
