@@ -30,11 +30,6 @@ ResourcePath CollectionOf(const Target& target) {
   if (const std::optional<Kind> kind = KindByName(target.kind())) {
     path = ResourcePathOf(*kind);
     namespaced = PlaceOf(*kind).namespaced;
-  } else if (target.kind() == "Workload") {
-    path = {
-        .group = "cozystack.io", .version = "v1alpha1", .plural = "workloads"};
-  } else if (target.kind() == "ConfigMap") {
-    path = {.version = "v1", .plural = "configmaps"};
   }
   if (namespaced) path.name_space = target.namespace_();
   return path;

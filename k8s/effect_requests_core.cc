@@ -15,6 +15,10 @@ using Verb = EffectRequest::Verb;
 using v1::Effect;
 using v1::Target;
 
+// A JSON pointer: the key's slash is written ~1.
+constexpr char kMonitorLabelPath[] =
+    "/metadata/labels/workloads.cozystack.io~1monitor";
+
 }  // namespace
 
 EffectRequest PinPodRequest(const Effect& effect) {
@@ -81,6 +85,14 @@ EffectRequest WriteUsageRecordRequest(const Effect& effect) {
       {"operational", true}};
   if (!record.uid().empty()) {
     Json patch = GuardedPatch(record);
+    if (write.set_owner()) {
+      patch.push_back({{"op", "add"},
+                       {"path", "/metadata/ownerReferences"},
+                       {"value", OwnerReferences(write.owner())}});
+    }
+    if (write.remove_monitor_label()) {
+      patch.push_back({{"op", "remove"}, {"path", kMonitorLabelPath}});
+    }
     patch.push_back(
         {{"op", "add"}, {"path", "/status"}, {"value", std::move(status)}});
     return JsonPatchRequest(record, "", patch);
@@ -127,6 +139,9 @@ EffectRequest WriteSettingsRequest(const Effect& effect) {
                 {{"resourceNames", write.resource_names()},
                  {"rawResourceNames", write.raw_resource_names()}}}};
   if (!settings.uid().empty()) {
+    for (const std::string& key : write.remove_keys()) {
+      body["data"][key] = nullptr;
+    }
     return MergePatch(settings, "", std::move(body));
   }
   body["apiVersion"] = "v1";

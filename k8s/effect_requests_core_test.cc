@@ -169,6 +169,23 @@ TEST(EffectCodecTest, CreatesAndCorrectsAUsageRecord) {
   EXPECT_EQ(corrected.body, want);
 }
 
+TEST(EffectCodecTest, TakesAUsageRecordOverAndItsLabelOff) {
+  const SentRequest sent = OnlyRequestOf(
+      "target {kind: 'Workload' namespace: 'a' name: 'gpu-c' uid: 'w-1' "
+      "resource_version: '4'} write_usage_record {class_name: 'h100' "
+      "resource: 'a.b/gpu' units: 2 set_owner: true remove_monitor_label: true "
+      "owner {api_version: 'gpu.cozystack.io/v1alpha1' kind: 'GPUClaim' "
+      "name: 'c' uid: 'g-1'}}");
+  EXPECT_EQ(sent.body[2], Json::parse(R"({
+      "op": "add", "path": "/metadata/ownerReferences", "value": [
+        {"apiVersion": "gpu.cozystack.io/v1alpha1", "kind": "GPUClaim",
+         "name": "c", "uid": "g-1", "controller": false,
+         "blockOwnerDeletion": false}]})"));
+  EXPECT_EQ(sent.body[3], Json::parse(R"({"op": "remove",
+      "path": "/metadata/labels/workloads.cozystack.io~1monitor"})"));
+  EXPECT_EQ(sent.body[4]["path"], "/status");
+}
+
 TEST(EffectCodecTest, FinalizersOfOthersStay) {
   const Json guard = Json::parse(R"([
       {"op": "replace", "path": "/metadata/resourceVersion", "value": "10"},
@@ -214,6 +231,14 @@ TEST(EffectCodecTest, CreatesAndCorrectsTheSettings) {
   EXPECT_EQ(corrected.body, Json::parse(R"({
       "metadata": {"uid": "m-1", "resourceVersion": "3"},
       "data": {"resourceNames": "a/b,c/d", "rawResourceNames": "denied"}})"));
+  EXPECT_EQ(
+      OnlyRequestOf("target {kind: 'ConfigMap' namespace: 's' name: "
+                    "'gpu-settings' uid: 'm-1' resource_version: '3'} "
+                    "write_settings {resource_names: 'a/b' raw_resource_names: "
+                    "'denied' remove_keys: 'mine'}")
+          .body["data"],
+      Json::parse(R"({"resourceNames": "a/b",
+                            "rawResourceNames": "denied", "mine": null})"));
 }
 
 }  // namespace

@@ -38,6 +38,8 @@ inline constexpr std::array<KindPlace, kKinds> kKindPlaces = {{
     {"", "v1", "persistentvolumeclaims", true},
     {"", "v1", "persistentvolumes", false},
     {"cozystack.io", "v1alpha1", "schedulingclasses", false},
+    {"cozystack.io", "v1alpha1", "workloads", true},
+    {"", "v1", "configmaps", true},
 }};
 
 inline const KindPlace& PlaceOf(Kind kind) {

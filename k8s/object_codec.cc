@@ -10,6 +10,7 @@
 #include "k8s/kinds.h"
 #include "k8s/object_decoders.h"
 #include "proto/check.h"
+#include "reconciler/model/config.h"
 
 namespace gpubinder {
 
@@ -50,6 +51,10 @@ Object DecodeValue(Kind kind, JsonValue json) {
       return DecodeAs<PersistentVolume>(json);
     case Kind::kSchedulingClass:
       return DecodeAs<SchedulingClass>(json);
+    case Kind::kWorkload:
+      return DecodeAs<Workload>(json);
+    case Kind::kConfigMap:
+      return DecodeAs<ConfigMap>(json);
   }
   CheckFailed("a kind of the enum", __FILE__, __LINE__);
 }
@@ -112,7 +117,8 @@ absl::StatusOr<AnyObject> DecodeAnyObject(absl::string_view json) {
   }
   const std::optional<Kind> kind =
       KindInGroup(any.kind, GroupOf(any.api_version));
-  if (kind.has_value()) any.object = DecodeValue(*kind, root);
+  const bool of_others = kind == Kind::kConfigMap && any.name != kSettingsName;
+  if (kind.has_value() && !of_others) any.object = DecodeValue(*kind, root);
   if (any.kind == "CustomResourceDefinition" &&
       GroupOf(any.api_version) == "apiextensions.k8s.io") {
     const JsonValue spec = root.Field("spec");

@@ -36,7 +36,8 @@ Object DecodeObject(Kind kind, JsonValue json);
 // An object of any kind, for input that people wrote.
 struct AnyObject {
   std::string api_version, kind, name_space, name;
-  std::optional<Object> object;  // none: a kind that is not modelled
+  // None: a kind that is not modelled, or a ConfigMap that is not ours.
+  std::optional<Object> object;
   // Of a CustomResourceDefinition: the modelled kind that it makes served.
   std::optional<Kind> defines;
 };

@@ -117,4 +117,16 @@ void ReadFields(const FieldReader& root, SchedulingClass* scheduling_class) {
   ReadNodeSelector(affinity.Object(kRequired), &scheduling_class->required);
 }
 
+void ReadFields(const FieldReader& root, Workload* record) {
+  const FieldReader status = root.Object("status");
+  status.Read("kind", &record->kind);
+  status.Read("type", &record->type);
+  status.ReadQuantities("resources", &record->resources);
+  status.Read("operational", &record->operational);
+}
+
+void ReadFields(const FieldReader& root, ConfigMap* map) {
+  root.Read("data", &map->data);
+}
+
 }  // namespace gpubinder

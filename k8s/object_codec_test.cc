@@ -259,6 +259,39 @@ TEST(ObjectCodecTest, ReadsTheSmallKinds) {
   scheduling.required = NodeSelector{{racks}};
   EXPECT_TRUE(DecodeSample<SchedulingClass>(Kind::kSchedulingClass) ==
               scheduling);
+
+  ConfigMap settings{.meta = Meta("gpu-settings", "cm-1", "114"),
+                     .data = {{"rawResourceNames", "allowed"},
+                              {"resourceNames", "nvidia.com/GH100_H100_PCIE"}}};
+  settings.meta.name_space = "cozy-system";
+  EXPECT_TRUE(DecodeSample<ConfigMap>(Kind::kConfigMap) == settings);
+}
+
+TEST(ObjectCodecTest, ReadsAUsageRecord) {
+  Workload record{.meta = Meta("gpu-data", "w-1", "113"),
+                  .kind = "gpu",
+                  .type = "h100",
+                  .resources = {{"nvidia.com/GH100_H100_PCIE", "2"}},
+                  .operational = true};
+  record.meta.name_space = "tenant-a";
+  record.meta.generation = 1;
+  record.meta.labels = {{"workloads.cozystack.io/monitor", "web"}};
+  record.meta.owners = {{.api_version = "gpu.cozystack.io/v1alpha1",
+                         .kind = "GPUClaim",
+                         .name = "data",
+                         .uid = "g-1"}};
+  EXPECT_TRUE(DecodeSample<Workload>(Kind::kWorkload) == record);
+}
+
+// A plan is given all sorts of ConfigMaps.
+TEST(ObjectCodecTest, OfConfigMapsOnlyTheSettingsAreModelled) {
+  const auto any = [](const char* name) {
+    return DecodeAnyObject(absl::StrCat(
+        R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")", name,
+        R"("}})"));
+  };
+  EXPECT_TRUE(any("gpu-settings")->object.has_value());
+  EXPECT_FALSE(any("kube-root-ca.crt")->object.has_value());
 }
 
 TEST(ObjectCodecTest, RunningIsTranslated) {

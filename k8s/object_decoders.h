@@ -12,7 +12,7 @@
 
 namespace gpubinder {
 
-// object_codec_core.cc: Kubernetes' own kinds, and SchedulingClass.
+// object_codec_core.cc: Kubernetes' own kinds, and Cozystack's.
 void ReadFields(const FieldReader& root, Node* node);
 void ReadFields(const FieldReader& root, Pod* pod);
 void ReadFields(const FieldReader& root, Namespace* name_space);
@@ -20,6 +20,8 @@ void ReadFields(const FieldReader& root, ResourceQuota* quota);
 void ReadFields(const FieldReader& root, PersistentVolumeClaim* claim);
 void ReadFields(const FieldReader& root, PersistentVolume* volume);
 void ReadFields(const FieldReader& root, SchedulingClass* scheduling_class);
+void ReadFields(const FieldReader& root, Workload* record);
+void ReadFields(const FieldReader& root, ConfigMap* map);
 
 // object_codec_gpu.cc: our own.
 void ReadFields(const FieldReader& root, GpuClass* gpu_class);

@@ -6,6 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "k8s/json_value.h"
+#include "reconciler/model/config.h"
 
 namespace gpubinder {
 
@@ -95,7 +96,7 @@ bool AsksForDevices(JsonValue resource_list) {
   return asks;
 }
 
-bool IsOfConcern(JsonValue pod) {
+bool IsPodOfConcern(JsonValue pod) {
   const JsonValue label =
       pod.Field("metadata").Field("labels").Field("kubevirt.io");
   if (label.type() == JsonValue::Type::kText &&
@@ -114,6 +115,22 @@ bool IsOfConcern(JsonValue pod) {
   return asks;
 }
 
+bool IsOfConcern(Kind kind, JsonValue object) {
+  const JsonValue name = object.Field("metadata").Field("name");
+  const absl::string_view text =
+      name.type() == JsonValue::Type::kText ? name.text() : absl::string_view();
+  switch (kind) {
+    case Kind::kPod:
+      return IsPodOfConcern(object);
+    case Kind::kWorkload:  // those of Cozystack itself are many
+      return absl::StartsWith(text, kUsageRecordPrefix);
+    case Kind::kConfigMap:
+      return text == kSettingsName;
+    default:
+      return true;
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> FilterForJournal(Kind kind, absl::string_view json) {
@@ -121,7 +138,7 @@ std::optional<std::string> FilterForJournal(Kind kind, absl::string_view json) {
   if (!document.ok() || document->root().type() != JsonValue::Type::kObject) {
     return std::nullopt;
   }
-  if (kind == Kind::kPod && !IsOfConcern(document->root())) return std::nullopt;
+  if (!IsOfConcern(kind, document->root())) return std::nullopt;
   return WriteJson(document->root(), RemovalsOf(kind));
 }
 

@@ -22,8 +22,9 @@ inline constexpr uint32_t kFilterVersion = 1;
 
 // The object as compact JSON, less what is removed: it decodes to the same
 // struct as `json` does. Nothing for a pod that is of no concern (no
-// launcher, and no extended resource but devices.kubevirt.io/* asked for), and
-// for text that is no JSON object. A pod may lose its concern by an update:
+// launcher, and no extended resource but devices.kubevirt.io/* asked for), for
+// a Workload and a ConfigMap that by their names are not the binder's, and for
+// text that is no JSON object. A pod may lose its concern by an update:
 // whoever has journaled it before has to say that it is gone. Thread-safe,
 // O(size of the text).
 std::optional<std::string> FilterForJournal(Kind kind, absl::string_view json);

@@ -85,5 +85,17 @@ TEST(ObjectFilterTest, WhatIsNoObjectGivesNothing) {
   }
 }
 
+TEST(ObjectFilterTest, OfWorkloadsAndConfigMapsOnlyTheBindersAreKept) {
+  const auto named = [](const char* name) {
+    return absl::StrCat(R"({"metadata":{"name":")", name, R"("}})");
+  };
+  EXPECT_EQ(Filter(Kind::kWorkload, named("gpu-data")), named("gpu-data"));
+  EXPECT_EQ(Filter(Kind::kWorkload, named("pod-web")), "nothing");
+  EXPECT_EQ(Filter(Kind::kConfigMap, named("gpu-settings")),
+            named("gpu-settings"));
+  EXPECT_EQ(Filter(Kind::kConfigMap, named("gpu-settings-2")), "nothing");
+  EXPECT_EQ(Filter(Kind::kWorkload, R"({"metadata":{"name":7}})"), "nothing");
+}
+
 }  // namespace
 }  // namespace gpubinder

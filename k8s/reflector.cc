@@ -39,6 +39,12 @@ ReflectedEvent::Type TypeOf(WatchLine::Type type) {
   CheckFailed("a type of an object's event", __FILE__, __LINE__);
 }
 
+ResourcePath PathOf(const ReflectorOptions& options) {
+  ResourcePath path = ResourcePathOf(options.kind);
+  path.name_space = options.name_space;
+  return path;
+}
+
 // Versions are decimal numbers of any length without leading zeros, in order
 // within a kind (KEP-5504).
 bool IsOlder(absl::string_view a, absl::string_view b) {
@@ -72,7 +78,7 @@ ReflectorTiming RealReflectorTiming() {
 Reflector::Reflector(ReflectorOptions options, ApiClient& client,
                      ReflectorTiming timing)
     : options_(std::move(options)),
-      path_(ResourcePathOf(options_.kind)),
+      path_(PathOf(options_)),
       client_(client),
       timing_(std::move(timing)),
       backoff_(timing_.jitter) {}

@@ -71,6 +71,7 @@ struct ReflectorOptions {
   int page_limit = 500;
   absl::Duration list_timeout = absl::Seconds(60);
   absl::Duration watch_timeout = absl::Seconds(300);
+  std::string name_space;  // empty: all
   std::string label_selector, field_selector;
   // Called on the reflector's thread, in order. It may block; a watch is then
   // buffered up to the client's limit.

@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "journal/journal.h"
 #include "reconciler/explain_service.h"
+#include "reconciler/model/by_hand.h"
+#include "reconciler/operator_service.h"
 #include "reconciler/pass_board.h"
 
 namespace gpubinder {
@@ -53,7 +55,8 @@ class Binder::Impl {
     if (options_.grpc_address.empty()) return absl::OkStatus();
     absl::StatusOr<std::unique_ptr<ExplainService>> server =
         ExplainService::Start({.address = options_.grpc_address,
-                               .journal_marks = [this] { return Marks(); }},
+                               .journal_marks = [this] { return Marks(); },
+                               .operator_calls = ByHandWiring()},
                               board_);
     if (!server.ok()) return server.status();
     server_ = *std::move(server);
@@ -87,6 +90,21 @@ class Binder::Impl {
             .on_pass = [this](const FinishedPass& pass) { Publish(pass); },
             .on_outcome = options_.on_outcome,
             .on_trouble = options_.on_trouble};
+  }
+
+  OperatorCalls ByHandWiring() {
+    return {.carry_out =
+                [this](v1::ByHand command, absl::Time deadline) {
+                  return loop_->CarryOut(std::move(command), deadline);
+                },
+            .prepare =
+                [this](v1::ByHand& command) {
+                  absl::Status status;
+                  loop_->WithSnapshot([&](const Snapshot& snapshot) {
+                    status = PrepareByHand(snapshot, command);
+                  });
+                  return status;
+                }};
   }
 
   JournalMarks Marks() const {

@@ -100,7 +100,7 @@ v1::ObjectEvent Gone(const v1::Target& target) {
 
 bool IsDelete(const v1::Effect& effect) {
   return effect.has_delete_pod() || effect.has_delete_vmi() ||
-         effect.has_delete_template_claim();
+         effect.has_delete_template_claim() || effect.has_delete_usage_record();
 }
 
 }  // namespace

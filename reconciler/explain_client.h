@@ -18,6 +18,12 @@ absl::StatusOr<v1::ExplainResponse> QueryExplain(
     const std::string& address, const v1::ExplainRequest& request,
     absl::Duration timeout);
 
+// Operator.Confirm of the binder at host:port; the rest as above. Errors are
+// the loop's (loop.h) and by_hand.h's.
+absl::StatusOr<v1::ConfirmResponse> SendConfirm(
+    const std::string& address, const v1::ConfirmRequest& request,
+    absl::Duration timeout);
+
 }  // namespace gpubinder
 
 #endif  // RECONCILER_EXPLAIN_CLIENT_H_

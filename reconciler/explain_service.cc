@@ -148,7 +148,9 @@ bool IsLoopback(absl::string_view address) {
 class GrpcExplainService final : public ExplainService {
  public:
   GrpcExplainService(const Options& options, const PassBoard& passes)
-      : placement_(passes), journal_(passes, options.journal_marks) {}
+      : placement_(passes),
+        journal_(passes, options.journal_marks),
+        operator_(MakeOperatorService(options.operator_calls)) {}
   ~GrpcExplainService() override {
     if (server_ == nullptr) return;
     server_->Shutdown(std::chrono::system_clock::now() + kShutdownGrace);
@@ -162,6 +164,7 @@ class GrpcExplainService final : public ExplainService {
                              &port_);
     builder.RegisterService(&placement_);
     builder.RegisterService(&journal_);
+    builder.RegisterService(operator_.get());
     if (options.reflection == Reflection::kOff) {
       builder.SetOption(std::make_unique<WithoutReflection>());
     }
@@ -181,8 +184,9 @@ class GrpcExplainService final : public ExplainService {
           "gRPC address \"", options.address,
           "\" cannot be listened on; is another binder running there?"));
     }
-    for (const char* service : {v1::Placement::service_full_name(),
-                                v1::Journal::service_full_name()}) {
+    for (const char* service :
+         {v1::Placement::service_full_name(), v1::Journal::service_full_name(),
+          v1::Operator::service_full_name()}) {
       server_->GetHealthCheckService()->SetServingStatus(service, true);
     }
     return absl::OkStatus();
@@ -193,6 +197,7 @@ class GrpcExplainService final : public ExplainService {
  private:
   PlacementService placement_;
   JournalService journal_;
+  const std::unique_ptr<grpc::Service> operator_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
 };

@@ -4,8 +4,9 @@
 //   auto server = ExplainService::Start({.address = "127.0.0.1:0"}, board);
 //   ... "127.0.0.1:" << (*server)->port()
 //
-// Served: Placement.Explain, ListSets, ListNodes, Journal.Status. The other
-// calls answer UNIMPLEMENTED, any call before the first pass UNAVAILABLE.
+// Served: Placement.Explain, ListSets, ListNodes, Journal.Status and, by the
+// loop, Operator. The other calls answer UNIMPLEMENTED, any question before the
+// first pass UNAVAILABLE.
 // Answers are made from an immutable copy: no load here holds up the loop.
 
 #ifndef RECONCILER_EXPLAIN_SERVICE_H_
@@ -17,6 +18,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "reconciler/operator_service.h"
 #include "reconciler/pass_board.h"
 
 namespace gpubinder {
@@ -36,6 +38,7 @@ class ExplainService {
     Reflection reflection = Reflection::kOff;
     // For Journal.Status, from any thread; null: it is UNIMPLEMENTED.
     std::function<JournalMarks()> journal_marks;
+    OperatorCalls operator_calls;
   };
 
   // Listens. `passes` outlives the server. kInvalidArgument: the address is

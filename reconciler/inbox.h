@@ -7,12 +7,16 @@
 #include <cstdint>
 #include <deque>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 #include "k8s/reflector.h"
 #include "proto/journal.pb.h"
@@ -31,7 +35,22 @@ struct LeadershipNews {
   uint64_t epoch = 0;
   std::string holder;
 };
-using News = std::variant<WatchNews, v1::Outcome, LeadershipNews, Config>;
+// What an operator does by hand, and who waits for what becomes of it.
+struct CommandAnswer {
+  absl::Notification given;
+  absl::StatusOr<v1::Record> result = absl::UnavailableError("not given");
+
+  void Give(absl::StatusOr<v1::Record> what) {
+    result = std::move(what);
+    given.Notify();
+  }
+};
+struct CommandNews {
+  v1::ByHand command;
+  std::shared_ptr<CommandAnswer> answer;
+};
+using News =
+    std::variant<WatchNews, v1::Outcome, LeadershipNews, CommandNews, Config>;
 
 class Inbox {
  public:

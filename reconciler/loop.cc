@@ -14,67 +14,12 @@
 #include "k8s/object_filter.h"
 #include "proto/check.h"
 #include "reconciler/effector.h"
+#include "reconciler/model/by_hand.h"
 #include "reconciler/record_fold.h"
+#include "reconciler/watch_record.h"
 #include "reconciler/watches.h"
 
 namespace gpubinder {
-namespace {
-
-v1::ObjectEvent::Type TypeOf(ReflectedEvent::Type type) {
-  switch (type) {
-    case ReflectedEvent::kListed:
-      return v1::ObjectEvent::LISTED;
-    case ReflectedEvent::kAdded:
-      return v1::ObjectEvent::ADDED;
-    case ReflectedEvent::kModified:
-      return v1::ObjectEvent::MODIFIED;
-    default:
-      return v1::ObjectEvent::DELETED;
-  }
-}
-
-// The record of a watch's event; nothing for an object that is not journaled.
-// One that was and is of no concern any more (a pod that lost its label) is
-// gone for the journal.
-std::optional<v1::Record> RecordOf(ReflectedEvent event,
-                                   const Snapshot& snapshot) {
-  v1::Record record;
-  const std::string kind(KindName(event.kind));
-  switch (event.type) {
-    case ReflectedEvent::kListBegan:
-      record.mutable_list_began()->set_kind(kind);
-      return record;
-    case ReflectedEvent::kListEnded:
-      record.mutable_list_ended()->set_kind(kind);
-      record.mutable_list_ended()->set_resource_version(event.resource_version);
-      return record;
-    case ReflectedEvent::kServed:
-    case ReflectedEvent::kNotServed:
-      record.mutable_kind_served()->set_kind(kind);
-      record.mutable_kind_served()->set_served(event.type ==
-                                               ReflectedEvent::kServed);
-      return record;
-    default:
-      break;
-  }
-  std::optional<std::string> json = FilterForJournal(event.kind, event.json);
-  const bool known = event.kind == Kind::kPod &&
-                     event.type != ReflectedEvent::kListed &&
-                     snapshot.pods().FindUid(event.uid).has_value();
-  if (!json.has_value() && !known) return std::nullopt;
-  v1::ObjectEvent& object = *record.mutable_object();
-  object.set_type(json.has_value() ? TypeOf(event.type)
-                                   : v1::ObjectEvent::DELETED);
-  object.set_kind(kind);
-  object.set_namespace_(std::move(event.name_space));
-  object.set_name(std::move(event.name));
-  object.set_uid(std::move(event.uid));
-  object.set_resource_version(std::move(event.resource_version));
-  if (json.has_value()) object.set_json(*std::move(json));
-  return record;
-}
-
-}  // namespace
 
 class Loop::Impl {
  public:
@@ -130,6 +75,17 @@ class Loop::Impl {
 
   void Push(News news) { inbox_.Push(std::move(news)); }
 
+  absl::StatusOr<v1::Record> CarryOut(v1::ByHand command, absl::Time deadline) {
+    auto answer = std::make_shared<CommandAnswer>();
+    inbox_.Push(CommandNews{std::move(command), answer});
+    if (inbox_.closed() ||
+        !answer->given.WaitForNotificationWithDeadline(deadline)) {
+      return absl::DeadlineExceededError(
+          "the binder has not answered in time; it may still do it");
+    }
+    return answer->result;
+  }
+
   void WithSnapshot(absl::FunctionRef<void(const Snapshot&)> read) const {
     absl::MutexLock lock(&mutex_);
     read(snapshot_);
@@ -142,6 +98,7 @@ class Loop::Impl {
 
  private:
   absl::Status Main() {
+    name_space_ = options_.config.name_space;
     if (!journal_.opening_note().empty()) {
       v1::Record note;
       note.mutable_note()->set_text(journal_.opening_note());
@@ -162,6 +119,7 @@ class Loop::Impl {
         next_timer_ = absl::InfiniteFuture();
       }
       absl::Status status = TakeIn(group);
+      status = AnswerCommands(std::move(status), group);
       if (status.ok() && awaited_.empty() && !synced_) {
         synced_ = true;
         options_.on_synced();
@@ -184,7 +142,7 @@ class Loop::Impl {
     const uint64_t generation = ++generation_;
     for (int i = 0; i < kKinds; ++i) awaited_.insert(static_cast<Kind>(i));
     watches_ = std::make_unique<Watches>(
-        options_.new_watch_client(),
+        options_.new_watch_client(), name_space_,
         [this, generation](ReflectedEvent event) {
           inbox_.Push(WatchNews{generation, std::move(event)});
         },
@@ -209,12 +167,56 @@ class Loop::Impl {
         *group.emplace_back().mutable_outcome() = std::move(*outcome);
       } else if (auto* lead = std::get_if<LeadershipNews>(&item)) {
         Lead(*lead, group);
+      } else if (auto* command = std::get_if<CommandNews>(&item)) {
+        Consider(*std::move(command), group);
       } else {
-        *group.emplace_back().mutable_config() =
-            ConfigRecord(std::get<Config>(item));
+        Configure(std::get<Config>(item), group);
       }
     }
     return group;
+  }
+
+  void Configure(const Config& config, std::vector<v1::Record>& group) {
+    *group.emplace_back().mutable_config() = ConfigRecord(config);
+    // The settings are watched in the binder's namespace alone.
+    if (config.name_space == name_space_) return;
+    name_space_ = config.name_space;
+    StartWatches();
+  }
+
+  absl::Status MayCommand() const {
+    if (!leading_) {
+      return absl::FailedPreconditionError(
+          "this replica does not lead; ask the one that holds the Lease");
+    }
+    if (snapshot_.config.observe) {
+      return absl::FailedPreconditionError(
+          "this binder observes, and writes nothing");
+    }
+    return absl::OkStatus();
+  }
+
+  void Consider(CommandNews news, std::vector<v1::Record>& group) {
+    absl::Status status = MayCommand();
+    if (status.ok()) status = PrepareByHand(snapshot_, news.command);
+    if (!status.ok()) return news.answer->Give(std::move(status));
+    *group.emplace_back().mutable_by_hand() = std::move(news.command);
+    considered_.push_back(std::move(news.answer));
+  }
+
+  // Nobody is told that it is done before it is on disk.
+  absl::Status AnswerCommands(absl::Status taken,
+                              const std::vector<v1::Record>& group) {
+    if (considered_.empty()) return taken;
+    if (taken.ok()) taken = journal_.Sync();
+    auto answer = considered_.begin();
+    for (const v1::Record& record : group) {
+      if (!record.has_by_hand()) continue;
+      (*answer++)->Give(taken.ok() ? absl::StatusOr<v1::Record>(record)
+                                   : absl::StatusOr<v1::Record>(taken));
+    }
+    considered_.clear();
+    return taken;
   }
 
   void Lead(const LeadershipNews& news, std::vector<v1::Record>& group) {
@@ -324,9 +326,12 @@ class Loop::Impl {
 
   // The loop's thread only.
   std::unique_ptr<Watches> watches_;
+  std::string name_space_;
   uint64_t generation_ = 0;
   absl::btree_set<Kind> awaited_;
   bool synced_ = false;
+  // Of the commands in the group that is being taken in, in its order.
+  std::vector<std::shared_ptr<CommandAnswer>> considered_;
   bool leading_ = false;
   uint64_t epoch_ = 0;
   int64_t last_time_ = 0;
@@ -353,6 +358,11 @@ void Loop::Stop() { impl_->Stop(); }
 absl::Status Loop::Wait() { return impl_->Wait(); }
 void Loop::OnLeadership(LeadershipNews news) { impl_->Push(std::move(news)); }
 void Loop::OnConfig(Config config) { impl_->Push(std::move(config)); }
+
+absl::StatusOr<v1::Record> Loop::CarryOut(v1::ByHand command,
+                                          absl::Time deadline) {
+  return impl_->CarryOut(std::move(command), deadline);
+}
 
 void Loop::WithSnapshot(absl::FunctionRef<void(const Snapshot&)> read) const {
   impl_->WithSnapshot(read);

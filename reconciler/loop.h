@@ -83,6 +83,13 @@ class Loop {
   void OnLeadership(LeadershipNews news);
   void OnConfig(Config config);
 
+  // Journals what an operator does by hand (by_hand.h), filled in, and returns
+  // its record once it is synced; a pass follows. Blocks till then; from any
+  // thread but the loop's. kFailedPrecondition: this replica does not lead, or
+  // only observes; kDeadlineExceeded: it may still be done; else
+  // PrepareByHand's and the journal's.
+  absl::StatusOr<v1::Record> CarryOut(v1::ByHand command, absl::Time deadline);
+
   // Calls `read` with the snapshot held still. From any thread; the loop
   // waits meanwhile.
   void WithSnapshot(absl::FunctionRef<void(const Snapshot&)> read) const;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "k8s/api_client.h"
@@ -14,9 +15,10 @@ namespace gpubinder {
 
 class Watches {
  public:
-  // Lists every kind from the server and then watches it. `sink` is called
-  // from the reflectors' threads, in order for each kind, and may block.
-  Watches(std::unique_ptr<ApiClient> client,
+  // Lists every kind from the server and then watches it; of ConfigMaps only
+  // the binder's settings in its namespace. `sink` is called from the
+  // reflectors' threads, in order for each kind, and may block.
+  Watches(std::unique_ptr<ApiClient> client, const std::string& name_space,
           std::function<void(ReflectedEvent)> sink,
           std::function<void(Kind, const absl::Status&)> on_trouble);
   // Ends all watches; no event comes afterwards. Not from the sink.

@@ -49,6 +49,7 @@ const std::vector<Command>& CommandTable() {
       {"plan", "decide on objects from files, without a cluster", RunPlan},
       {"admit", "answer an AdmissionReview from a file", RunAdmit},
       {"explain", "ask a running controller why", RunExplain},
+      {"confirm", "tell a controller that nodes are lost", RunConfirm},
       {"replay", "run the passes of a journal again and compare", RunReplay},
       {"audit", "hold a journal against what must be true of it", RunAudit},
       {"manifests", "print what has to be installed", RunManifests},

@@ -18,6 +18,7 @@ namespace gpubinder {
 using Args = absl::Span<const char* const>;
 
 int RunAudit(Args args, const Console& console);
+int RunConfirm(Args args, const Console& console);
 int RunExplain(Args args, const Console& console);
 int RunManifests(Args args, const Console& console);
 int RunPlan(Args args, const Console& console);

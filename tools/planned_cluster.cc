@@ -50,7 +50,9 @@ std::optional<Kind> KindAt(const ResourcePath& path) {
 }
 
 // Whether the status of the kind is written only through its subresource.
-bool HasStatusSubresource(Kind kind) { return kind != Kind::kPersistentVolume; }
+bool HasStatusSubresource(Kind kind) {
+  return kind != Kind::kPersistentVolume && kind != Kind::kWorkload;
+}
 
 absl::Status Refused(int code, const std::string& reason,
                      const std::string& message, const EffectRequest& request) {

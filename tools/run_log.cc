@@ -40,8 +40,29 @@ void RunLog::Error(const std::string& message) {
   spdlog::error("{}", json_ ? Quoted(message) : message);
 }
 
+void RunLog::Report(const PassResult& result) {
+  if (result.mass_loss != mass_loss_) {
+    mass_loss_ = result.mass_loss;
+    Error(mass_loss_ ? absl::StrCat(
+                           result.unkept_nodes.size(),
+                           " nodes do not keep their claims, the first \'",
+                           result.unkept_nodes.front(),
+                           "\'; so many at once that nothing is ended or lost "
+                           "until they return, or `gpubinder confirm`")
+                     : "the mass loss is over");
+  }
+  const UndoneRecords& undone = result.undone;
+  if (undone.records > 0 && undone.example != undone_) {
+    undone_ = undone.example;
+    Error(absl::StrCat("somebody changes or deletes usage records: ",
+                       undone.records, ", the first Workload \'", undone_,
+                       "\'; each is written again once a minute"));
+  }
+}
+
 void RunLog::Pass(const FinishedPass& pass) {
   if (pass.record.role() != v1::LEADER) return;
+  Report(pass.result);
   for (const v1::Effect& effect : pass.result.effects) {
     const std::optional<std::string> line = EffectLine(effect);
     if (line.has_value()) {

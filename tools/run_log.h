@@ -30,7 +30,13 @@ class RunLog {
   void Leadership(const LeaderState& state);
 
  private:
+  // What wants an operator, once per change.
+  void Report(const PassResult& result);
+
   bool json_ = false;
+  // Of the thread that tells of passes.
+  bool mass_loss_ = false;
+  std::string undone_;
 };
 
 }  // namespace gpubinder

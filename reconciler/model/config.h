@@ -22,6 +22,10 @@ inline constexpr char kClaimFinalizer[] = "gpu.cozystack.io/claim-protection";
 inline constexpr char kClassFinalizer[] = "gpu.cozystack.io/class-in-use";
 inline constexpr char kVgpuLabel[] = "gpu.cozystack.io/vgpu";
 inline constexpr char kDeviceNamePrefix[] = "gpuclaim-";
+inline constexpr char kUsageRecordPrefix[] = "gpu-";
+inline constexpr char kSettingsName[] = "gpu-settings";
+// Cozystack's own records have it, ours must not.
+inline constexpr char kMonitorLabel[] = "workloads.cozystack.io/monitor";
 inline constexpr char kMigrationLabel[] = "kubevirt.io/migrationJobUID";
 // KubeVirt's word on a node whose agent is silent, and when it last spoke.
 inline constexpr char kKubeVirtSchedulable[] = "kubevirt.io/schedulable";

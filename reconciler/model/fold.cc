@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "proto/utf8.h"
+#include "reconciler/model/by_hand.h"
 #include "reconciler/model/fold_changes.h"
 #include "reconciler/model/fold_objects.h"
 #include "reconciler/model/write_rate.h"
@@ -135,10 +136,12 @@ Change FoldListEnded(const v1::ListEnded& list, absl::Time at,
   if (!kind.has_value()) return Change::kNone;
   KindState& state = snapshot.kinds[static_cast<size_t>(*kind)];
   if (!state.listing) return Change::kNone;
-  Change change = state.listed ? Change::kNone : Change::kMatters;
-  snapshot.changes.everything |= !state.listed;
+  Change change =
+      state.listed && !state.gone ? Change::kNone : Change::kMatters;
+  snapshot.changes.everything |= change == Change::kMatters;
   state.listing = false;
   state.listed = state.served = true;
+  state.gone = false;
   state.resource_version = list.resource_version();
   WithTable(*kind, snapshot, [&]<typename T>(Table<T>& table) {
     for (Row row = 0; row < table.end(); ++row) {
@@ -166,6 +169,8 @@ Change FoldKindServed(const v1::KindServed& served, Snapshot& snapshot) {
   const std::optional<Kind> kind = KindByName(served.kind());
   if (!kind.has_value()) return Change::kNone;
   KindState& state = snapshot.kinds[static_cast<size_t>(*kind)];
+  // Until the list that follows: what is missing in it may have been made.
+  if (state.listed && !served.served()) state.gone = true;
   if (state.served == served.served() || state.listed) return Change::kNone;
   state.served = served.served();
   snapshot.changes.everything = true;
@@ -177,11 +182,10 @@ void FoldUnkeptNodes(const v1::Decision& decision, absl::Time at,
                      Snapshot& snapshot) {
   absl::btree_map<std::string, UnkeptNode> nodes;
   for (const std::string& name : decision.unkept_nodes()) {
+    UnkeptNode& node = nodes[name] = {.since = at};
     auto known = snapshot.unkept_nodes.find(name);
-    nodes[name] = {.since = known == snapshot.unkept_nodes.end()
-                                ? at
-                                : known->second.since,
-                   .held = decision.mass_loss()};
+    if (known != snapshot.unkept_nodes.end()) node = known->second;
+    node.held = decision.mass_loss() && !node.confirmed;
   }
   snapshot.unkept_nodes = std::move(nodes);
 }
@@ -206,6 +210,7 @@ Change FoldDecision(const v1::Record& record, absl::Time at,
     snapshot.write_rates.erase(gone);
   }
   FoldUnkeptNodes(decision, at, snapshot);
+  ForgetUsageWrites(at, snapshot);
   // A shadow pass sends nothing, so nothing of it is assumed.
   if (record.role() != v1::LEADER) return Change::kNone;
   for (int i = 0; i < decision.effects_size(); ++i) {
@@ -238,6 +243,7 @@ Change FoldOutcome(const v1::Record& record, std::optional<Object> object,
   if (sent != snapshot.in_flight.end()) {
     NoteRefusedPin(sent->second, outcome, snapshot);
     NoteRate(sent->second, outcome, at, snapshot);
+    NoteUsageWrite(sent->second, outcome, at, snapshot);
     snapshot.in_flight.erase(sent);
   }
   if (outcome.has_object()) {
@@ -291,6 +297,8 @@ Change FoldPayload(const v1::Record& record, std::optional<Object> object,
       return FoldDecision(record, at, snapshot);
     case v1::Record::kOutcome:
       return FoldOutcome(record, std::move(object), at, snapshot);
+    case v1::Record::kByHand:
+      return FoldByHand(record.by_hand(), snapshot);
     case v1::Record::kPassBegan:
     case v1::Record::kNote:
     case v1::Record::PAYLOAD_NOT_SET:

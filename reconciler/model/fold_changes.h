@@ -41,10 +41,11 @@ void NoteChange(const T* before, const T* after, Snapshot& snapshot) {
                        std::is_same_v<T, GpuClaimSet> ||
                        std::is_same_v<T, VirtualMachine> ||
                        std::is_same_v<T, VirtualMachineInstance> ||
-                       std::is_same_v<T, Pod>) {
+                       std::is_same_v<T, Workload> || std::is_same_v<T, Pod>) {
     changes.namespaces.insert(meta.name_space);
   }
-  // Volumes and scheduling classes are asked for by sets that wait alone.
+  // Volumes and scheduling classes are asked for by sets that wait alone, and
+  // the settings by none.
 }
 
 }  // namespace gpubinder

@@ -10,6 +10,7 @@
 #include "reconciler/model/filter.h"
 #include "reconciler/model/fold.h"
 #include "reconciler/model/fold_capacity.h"
+#include "reconciler/model/names.h"
 #include "reconciler/model/pod_request.h"
 #include "reconciler/model/quantity.h"
 #include "reconciler/model/write_rate.h"
@@ -258,6 +259,18 @@ void AfterStore<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot) {
   }
 }
 
+namespace {
+
+// Another claim of that name has a usage record of its own.
+void ForgetUsageRecord(const ObjectMeta& claim, Snapshot& snapshot) {
+  const std::string name = UsageRecordName(claim.name);
+  snapshot.usage_writes.erase(NameKey(claim.name_space, name));
+  snapshot.write_rates.erase(
+      WrittenObject(KindName(Kind::kWorkload), claim.name_space, name));
+}
+
+}  // namespace
+
 template <>
 void BeforeErase<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot) {
   ClaimColumns& columns = snapshot.claim_columns;
@@ -266,8 +279,10 @@ void BeforeErase<GpuClaim>(Row row, absl::Time at, Snapshot& snapshot) {
   columns.units[row] = 0;
   RecountClaim(row, at, snapshot);
   RecountClassUse(row, kNoName, snapshot);
-  snapshot.attached_since.erase(snapshot.claims()[row].meta.uid);
-  ForgetWrites(snapshot.claims()[row].meta.uid, snapshot);
+  const ObjectMeta& meta = snapshot.claims()[row].meta;
+  snapshot.attached_since.erase(meta.uid);
+  ForgetWrites(meta.uid, snapshot);
+  ForgetUsageRecord(meta, snapshot);
 }
 
 // The names a pass asks the books for.
@@ -347,6 +362,16 @@ void BeforeErase<Pod>(Row row, absl::Time at, Snapshot& snapshot) {
   NotePodRefusal(pod, at, snapshot);
   snapshot.listed_by.erase(pod.meta.uid);
   ForgetWrites(pod.meta.uid, snapshot);
+}
+
+template <>
+void BeforeErase<Workload>(Row row, absl::Time, Snapshot& snapshot) {
+  snapshot.write_rates.erase(snapshot.usage_records()[row].meta.uid);
+}
+
+template <>
+void BeforeErase<ConfigMap>(Row row, absl::Time, Snapshot& snapshot) {
+  ForgetWrites(snapshot.Of<ConfigMap>()[row].meta.uid, snapshot);
 }
 
 }  // namespace gpubinder

@@ -44,6 +44,10 @@ void BeforeErase<VirtualMachineInstance>(Row row, absl::Time at,
                                          Snapshot& snapshot);
 template <>
 void BeforeErase<Pod>(Row row, absl::Time at, Snapshot& snapshot);
+template <>
+void BeforeErase<Workload>(Row row, absl::Time at, Snapshot& snapshot);
+template <>
+void BeforeErase<ConfigMap>(Row row, absl::Time at, Snapshot& snapshot);
 
 // Remembers a launcher that its kubelet refused.
 void NotePodRefusal(const Pod& pod, absl::Time at, Snapshot& snapshot);

@@ -164,10 +164,16 @@ TEST_F(FoldTest, AKindThatWasListedKeepsItsContentUntilAListSaysOtherwise) {
   Begin(Kind::kGpuClaim);
   See(v1::ObjectEvent::LISTED, Claim("x", "u", "100", "a"));
   End(Kind::kGpuClaim);
+  EXPECT_TRUE(snapshot_.MayWrite(Kind::kGpuClaim));
   EXPECT_EQ(Serve(Kind::kGpuClaim, false), Change::kNone);
   EXPECT_NE(Find("x"), nullptr);
+  // Nothing is made of it until it is listed again.
+  EXPECT_FALSE(snapshot_.MayWrite(Kind::kGpuClaim));
+  Serve(Kind::kGpuClaim, true);
+  EXPECT_FALSE(snapshot_.MayWrite(Kind::kGpuClaim));
   Begin(Kind::kGpuClaim);
-  End(Kind::kGpuClaim);
+  EXPECT_EQ(End(Kind::kGpuClaim), Change::kMatters);
+  EXPECT_TRUE(snapshot_.MayWrite(Kind::kGpuClaim));
   EXPECT_EQ(Find("x"), nullptr);
   EXPECT_EQ(snapshot_.claim_columns.units[0], 0);
   EXPECT_EQ(snapshot_.claim_columns.phase[0], Phase::kPending);

@@ -24,8 +24,10 @@ enum class Kind : uint8_t {
   kPersistentVolumeClaim,
   kPersistentVolume,
   kSchedulingClass,
+  kWorkload,   // the usage records
+  kConfigMap,  // the settings, that one alone
 };
-inline constexpr int kKinds = 12;
+inline constexpr int kKinds = 14;
 
 inline constexpr std::array<absl::string_view, kKinds> kKindNames = {
     "Node",
@@ -40,6 +42,8 @@ inline constexpr std::array<absl::string_view, kKinds> kKindNames = {
     "PersistentVolumeClaim",
     "PersistentVolume",
     "SchedulingClass",
+    "Workload",
+    "ConfigMap",
 };
 
 inline absl::string_view KindName(Kind kind) {

@@ -62,7 +62,8 @@ void JudgeMassLoss(Plan& plan) {
     auto known = snapshot.unkept_nodes.find(name);
     const bool counts = known == snapshot.unkept_nodes.end() ||
                         known->second.held ||
-                        known->second.since > plan.now() - kAtOnce;
+                        (!known->second.confirmed &&
+                         known->second.since > plan.now() - kAtOnce);
     at_once += counts ? 1 : 0;
   }
   std::sort(names.begin(), names.end());

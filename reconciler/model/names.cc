@@ -50,7 +50,7 @@ std::string WarningName(absl::string_view vmi_uid, int64_t transition,
 }
 
 std::string UsageRecordName(absl::string_view claim_name) {
-  return absl::StrCat("gpu-", claim_name);
+  return absl::StrCat(kUsageRecordPrefix, claim_name);
 }
 
 }  // namespace gpubinder

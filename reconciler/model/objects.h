@@ -117,11 +117,27 @@ struct SchedulingClass {
   bool operator==(const SchedulingClass&) const = default;
 };
 
+// Cozystack's record of what is used. It has no spec.
+struct Workload {
+  ObjectMeta meta;
+  std::string kind, type;  // status
+  ResourceList resources;
+  bool operational = false;
+  bool operator==(const Workload&) const = default;
+};
+
+struct ConfigMap {
+  ObjectMeta meta;
+  StringMap data;
+  bool operator==(const ConfigMap&) const = default;
+};
+
 // All modelled kinds, in the order of Kind.
 using Object =
     std::variant<Node, GpuClass, GpuClaim, GpuClaimSet, VirtualMachine,
                  VirtualMachineInstance, Pod, Namespace, ResourceQuota,
-                 PersistentVolumeClaim, PersistentVolume, SchedulingClass>;
+                 PersistentVolumeClaim, PersistentVolume, SchedulingClass,
+                 Workload, ConfigMap>;
 static_assert(std::variant_size_v<Object> == kKinds);
 
 inline Kind KindOf(const Object& object) {

@@ -129,7 +129,10 @@ void RunSteps(Plan& plan) {
     RebindLostSets(plan);
     PlaceNewOrders(plan);
   }
-  RetireObjects(plan);  // with the feature off too: deletions never hang
+  // With the feature off too: deletions never hang, and what is used is told.
+  RetireObjects(plan);
+  KeepUsageRecords(plan);
+  KeepSettings(plan);
   ReportVerdicts(plan);
   ReportClasses(plan);
 }
@@ -149,6 +152,7 @@ PassResult RunPass(Snapshot& snapshot, absl::Time now) {
   result.next_timer = plan.next_timer();
   result.unkept_nodes = plan.unkept_nodes();
   result.mass_loss = plan.mass_loss();
+  result.undone = plan.undone();
   return result;
 }
 
@@ -183,6 +187,11 @@ v1::Decision ToRecord(const PassResult& result, uint64_t pass) {
     decision.add_unkept_nodes(node);
   }
   decision.set_mass_loss(result.mass_loss);
+  if (result.undone.records > 0) {
+    v1::UndoneUsageRecords& undone = *decision.mutable_undone_usage_records();
+    undone.set_records(result.undone.records);
+    undone.set_example(result.undone.example);
+  }
   RepairText(decision);
   return decision;
 }

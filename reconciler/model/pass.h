@@ -14,6 +14,7 @@
 #include "proto/journal.pb.h"
 #include "reconciler/model/claim_set.h"
 #include "reconciler/model/explanation.h"
+#include "reconciler/model/plan.h"
 #include "reconciler/model/snapshot.h"
 
 namespace gpubinder {
@@ -37,6 +38,7 @@ struct PassResult {
   // Those that do not keep a set for another reason than a cordon, by name.
   std::vector<std::string> unkept_nodes;
   bool mass_loss = false;  // nothing was ended or lost for that reason
+  UndoneRecords undone;
 };
 
 // `now` is the time that the pass's record carries. The same objects and time

@@ -11,6 +11,7 @@
 #include "reconciler/model/effect.h"
 #include "reconciler/model/judge.h"
 #include "reconciler/model/reason.h"
+#include "reconciler/model/write_rate.h"
 
 namespace gpubinder {
 
@@ -76,7 +77,7 @@ void Plan::Freeze() {
   absl::btree_set<std::string> keys;
   for (const auto& [id, effect] : snapshot_.in_flight) {
     keys.insert(effect.set_key());
-    written_.insert(effect.target().uid());
+    written_.insert(WrittenObject(effect.target()));
   }
   for (const auto& [key, rate] : snapshot_.write_rates) {
     if (rate.until <= now_) continue;
@@ -106,6 +107,11 @@ std::optional<size_t> Plan::SetOf(Row claim) const {
   const Slot slot = snapshot_.index.SlotOf(claim);
   if (slot == kNoSlot || positions_[slot] == kNoSlot) return std::nullopt;
   return positions_[slot];
+}
+
+void Plan::KeepLooking(Row claim) {
+  const std::optional<size_t> set = SetOf(claim);
+  if (set.has_value()) states_[*set].restless = true;
 }
 
 Phase Plan::phase(Row claim) const {
@@ -279,7 +285,7 @@ void Plan::Change(Row row, Condition condition) {
 }
 
 void Plan::Add(size_t index, v1::Effect effect) {
-  states_[index].wrote = true;
+  states_[index].restless = true;
   effect.set_set_key(set(index).key());
   effects_.push_back(std::move(effect));
 }
@@ -291,6 +297,12 @@ void Plan::AddAlone(v1::Effect effect) {
 void Plan::SetUnkeptNodes(std::vector<std::string> nodes, MassLoss judged) {
   unkept_ = std::move(nodes);
   mass_loss_ = judged == MassLoss::kYes;
+}
+
+void Plan::NoteUndone(absl::string_view name_space, absl::string_view name) {
+  if (undone_.records++ == 0) {
+    undone_.example = absl::StrCat(name_space, "/", name);
+  }
 }
 
 void Plan::WakeAt(absl::Time time) {

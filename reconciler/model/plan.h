@@ -34,13 +34,19 @@ struct SetState {
   bool acted = false;
   // Its template claims are being made; the rest follows when they are seen.
   bool creating = false;
-  // An effect of it was decided in this pass.
-  bool wrote = false;
+  // Something of it was written or is awaited: the next pass looks at it again.
+  bool restless = false;
   // A step looked for a place or found it misconfigured.
   std::optional<Verdict> verdict;
 };
 
 enum class MassLoss { kNo, kYes };
+
+// Usage records that somebody else undoes.
+struct UndoneRecords {
+  int64_t records = 0;
+  std::string example;  // namespace/name, the first
+};
 
 class Plan {
  public:
@@ -74,6 +80,8 @@ class Plan {
   bool IsWritten(const std::string& uid) const {
     return written_.contains(uid);
   }
+  // Makes the next pass look at the claim's set again, whatever else holds.
+  void KeepLooking(Row claim);
   // The set of one of the plan's claims; nothing for one of no set.
   std::optional<size_t> SetOf(Row claim) const;
 
@@ -114,6 +122,9 @@ class Plan {
   // Whether nothing is to be said of any class until a class or node changes.
   bool classes_settled() const { return classes_settled_; }
   void SetClassesSettled(bool settled) { classes_settled_ = settled; }
+  // The usage record was written a moment ago and is not as it should be.
+  void NoteUndone(absl::string_view name_space, absl::string_view name);
+  const UndoneRecords& undone() const { return undone_; }
   // The pass wants to run again at this time at the latest.
   void WakeAt(absl::Time time);
 
@@ -143,6 +154,7 @@ class Plan {
   bool mass_loss_ = false;
   bool classes_settled_;
   std::vector<std::string> unkept_;
+  UndoneRecords undone_;
   std::vector<v1::Effect> effects_;
   absl::Time next_timer_ = absl::InfiniteFuture();
 

@@ -41,7 +41,7 @@ bool IsQuiet(size_t index, NameId node, const Plan& plan) {
   const ClaimSet& set = plan.set(index);
   const SetState& state = plan.state(index);
   if (!plan.config().enabled || state.frozen || state.acted || state.creating ||
-      state.wrote || state.verdict.has_value()) {
+      state.restless || state.verdict.has_value()) {
     return false;
   }
   return set.leaving.empty() && set.missing.empty() && set.problems.empty() &&

@@ -23,6 +23,8 @@
 //   namespace NAME [terminating]; quota NAME hard=K=V; pvc NAME [volume=PV]
 //   pv NAME claim=PVC [terms=TERMS]; schedulingclass NAME [selector=] [terms=]
 //   claimset NAME [claims=] [node=] [reason=] [owneruid=]
+//   usage NAME [claim=CLAIM] [kind=] [type=CLASS] [H100=2] [stopped]: a
+//     Workload; configmap NAME [data=K=V]
 // A second line for the same object changes what it names. All take uid=,
 // labels=, finalizers=, deleting and malformed=FIELD. A name without a slash
 // is in namespace t; H100 is nvidia.com/H100; TERMS: see scenario_words.h.
@@ -30,7 +32,8 @@
 //
 //   delete KIND NAME    as a client does; gone KIND NAME: past finalizers
 //   unseen COMMAND      the cluster changes, and no watch tells the binder
-//   relist KIND         a complete list; serve KIND and unserve KIND
+//   relist KIND         a complete list; serve KIND and unserve KIND: usage and
+//                       configmap are not served before that is said
 //   config KEY=VALUE    enabled, rejectionTTL, refusalGrace, ...
 //   advance DURATION    moves the clock
 //   pass                prints each effect of one pass, in order
@@ -42,6 +45,8 @@
 //   crash-after N       N effects were applied; another replica leads
 //   explain SET         the verdict, and each node's; claim:x for an order
 //   timer               when the pass wants to run again
+//   reports             what the pass reports beside its effects
+//   confirm [NODE]...   an operator confirms the mass loss
 //   show KIND NAME      an object as the server has it
 //
 // --rewrite regenerates the expected output in the source tree (named by

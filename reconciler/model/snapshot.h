@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "proto/decision.pb.h"
 #include "reconciler/model/config.h"
@@ -39,7 +40,7 @@ struct Snapshot {
              Table<VirtualMachine>, Table<VirtualMachineInstance>, Table<Pod>,
              Table<Namespace>, Table<ResourceQuota>,
              Table<PersistentVolumeClaim>, Table<PersistentVolume>,
-             Table<SchedulingClass>>
+             Table<SchedulingClass>, Table<Workload>, Table<ConfigMap>>
       tables;
   template <typename T>
   const Table<T>& Of() const {
@@ -56,9 +57,22 @@ struct Snapshot {
   }
   const Table<Pod>& pods() const { return Of<Pod>(); }
   const Table<Namespace>& namespaces() const { return Of<Namespace>(); }
+  const Table<Workload>& usage_records() const { return Of<Workload>(); }
 
   bool Serves(Kind kind) const {
     return kinds[static_cast<size_t>(kind)].served;
+  }
+  // Whether all objects of the kind are known, and more can be made.
+  bool MayWrite(Kind kind) const {
+    const KindState& state = kinds[static_cast<size_t>(kind)];
+    return state.listed && !state.gone;
+  }
+
+  // Whether nothing can be made in the namespace any more.
+  bool IsTerminating(absl::string_view name_space) const {
+    const Namespace* found = namespaces().Find("", name_space);
+    return found != nullptr &&
+           (found->terminating || found->meta.deleting.has_value());
   }
 
   ClaimColumns claim_columns;
@@ -74,6 +88,9 @@ struct Snapshot {
   absl::btree_map<EffectId, v1::Effect> in_flight;
   // By the key of the set, and by uid for objects of no set.
   absl::btree_map<std::string, WriteRate> write_rates;
+  // When a usage record was last written, by NameKey, if that is less than a
+  // minute ago or nothing was decided since.
+  absl::btree_map<std::string, absl::Time> usage_writes;
   // By uid, write and condition type, of objects that are there.
   absl::btree_map<std::string, AppliedWrite> applied_writes;
   // By pod uid.

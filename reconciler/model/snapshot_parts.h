@@ -49,6 +49,8 @@ struct KindState {
   bool served = false;
   bool listing = false;  // a list has begun and not ended
   bool listed = false;   // a complete list was folded
+  // The server knows the kind no more; what was listed is kept (rule H6).
+  bool gone = false;
   std::string resource_version;
 };
 
@@ -91,9 +93,12 @@ struct Silence {
 // A node that does not keep a set booked there, by the passes' word.
 struct UnkeptNode {
   absl::Time since = absl::UnixEpoch();
-  // It was one of so many that nothing is ended or lost: its age no longer
+  // It is one of so many that nothing is ended or lost: its age no longer
   // counts.
   bool held = false;
+  // An operator has confirmed that it is lost: it is no part of a mass loss
+  // any more, until it keeps its sets again.
+  bool confirmed = false;
 };
 
 // The last VMI that was asked to end for a set.

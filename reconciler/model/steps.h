@@ -34,6 +34,12 @@ void PlaceNewOrders(Plan& plan);
 // 8. Finalizers and template claims that have done their work (H1). Runs with
 // the feature off too, so that no deletion hangs.
 void RetireObjects(Plan& plan);
+// 8. One Cozystack Workload for each Bound claim (H2). O(claims), each by
+// itself: what is written follows from the claim, its class's resource and
+// the record of its name.
+void KeepUsageRecords(Plan& plan);
+// 8. The settings that policies and other components read (H5). O(classes).
+void KeepSettings(Plan& plan);
 // 8. Conditions, Warnings and the memory of the sets (H3, H4).
 void ReportVerdicts(Plan& plan);
 

@@ -1,6 +1,7 @@
 #include "reconciler/model/write_rate.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -34,6 +35,9 @@ std::string ContentOf(const v1::Effect& effect) {
       return effect.record_rejection().entry().pod_uid();
     case v1::Effect::kAttachClaim:
       return effect.attach_claim().uid();
+    case v1::Effect::kWriteSettings:
+      return absl::StrCat(effect.write_settings().resource_names(), " ",
+                          effect.write_settings().raw_resource_names());
     default:
       return "";
   }
@@ -41,14 +45,16 @@ std::string ContentOf(const v1::Effect& effect) {
 
 // One place of an object that writes go to.
 std::string PlaceOf(const v1::Effect& effect) {
-  return absl::StrCat(effect.target().uid(), "/",
+  return absl::StrCat(WrittenObject(effect.target()), "/",
                       static_cast<int>(effect.write_case()), "/",
                       effect.set_condition().type());
 }
 
 // Whether the very same write was applied a moment ago.
 bool DidNotStick(const v1::Effect& effect, absl::Time at, Snapshot& snapshot) {
-  if (effect.target().uid().empty()) return false;
+  if (effect.target().uid().empty() && !effect.has_write_settings()) {
+    return false;
+  }
   AppliedWrite write{.content = ContentOf(effect), .at = at};
   auto [last, first] = snapshot.applied_writes.emplace(PlaceOf(effect), write);
   if (first) return false;
@@ -60,14 +66,28 @@ bool DidNotStick(const v1::Effect& effect, absl::Time at, Snapshot& snapshot) {
 
 }  // namespace
 
+std::string WrittenObject(const v1::Target& target) {
+  return target.uid().empty()
+             ? WrittenObject(target.kind(), target.namespace_(), target.name())
+             : target.uid();
+}
+
+std::string WrittenObject(absl::string_view kind, absl::string_view name_space,
+                          absl::string_view name) {
+  return absl::StrCat(kind, " ", name_space, " ", name);
+}
+
 void NoteRate(const v1::Effect& effect, const v1::Outcome& outcome,
               absl::Time at, Snapshot& snapshot) {
-  const std::string& key =
-      effect.set_key().empty() ? effect.target().uid() : effect.set_key();
+  const std::string key = effect.set_key().empty()
+                              ? WrittenObject(effect.target())
+                              : effect.set_key();
   if (outcome.kind() == v1::Outcome::APPLIED) {
     // A Warning that is there already says nothing of the write behind it.
     if (effect.has_emit_warning()) return;
-    if (!DidNotStick(effect, at, snapshot)) {
+    if (effect.has_write_usage_record() ||  // has a pause of its own
+        effect.has_delete_usage_record() ||
+        !DidNotStick(effect, at, snapshot)) {
       snapshot.write_rates.erase(key);
       return;
     }
@@ -89,6 +109,27 @@ void ForgetWrites(const std::string& uid, Snapshot& snapshot) {
   auto& writes = snapshot.applied_writes;
   // '0' follows '/'.
   writes.erase(writes.lower_bound(uid + "/"), writes.lower_bound(uid + "0"));
+}
+
+void NoteUsageWrite(const v1::Effect& effect, const v1::Outcome& outcome,
+                    absl::Time at, Snapshot& snapshot) {
+  // One that was read back may have been applied and undone since.
+  if (outcome.kind() != v1::Outcome::APPLIED &&
+      outcome.kind() != v1::Outcome::READ_BACK) {
+    return;
+  }
+  const std::string key =
+      NameKey(effect.target().namespace_(), effect.target().name());
+  if (effect.has_write_usage_record()) snapshot.usage_writes[key] = at;
+  if (effect.has_delete_usage_record()) snapshot.usage_writes.erase(key);
+}
+
+void ForgetUsageWrites(absl::Time at, Snapshot& snapshot) {
+  auto& writes = snapshot.usage_writes;
+  for (auto it = writes.begin(); it != writes.end();) {
+    it =
+        it->second + kUsageRecordPause <= at ? writes.erase(it) : std::next(it);
+  }
 }
 
 }  // namespace gpubinder

@@ -78,6 +78,8 @@ std::set<Why> StartStops(const World& world, int set);
 void JudgeRefusals(Bench& bench);
 void JudgeAttachments(Bench& bench);
 void JudgeWrites(Bench& bench);
+// judge_records.cc: usage records and settings.
+void JudgeRecords(Bench& bench);
 // judge_words.cc: sets and verdicts.
 void JudgeSets(Bench& bench);
 void JudgeVerdicts(Bench& bench);

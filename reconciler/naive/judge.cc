@@ -257,6 +257,7 @@ std::vector<std::string> JudgePass(const Snapshot& snapshot, absl::Time now,
   naive::JudgeAttachments(bench);
   naive::JudgeRest(bench);
   naive::JudgeWrites(bench);
+  naive::JudgeRecords(bench);
   return bench.faults;
 }
 

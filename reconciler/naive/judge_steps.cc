@@ -111,7 +111,9 @@ void RepairSet(Bench& bench, int index) {
     return;
   }
   if (set.pinned != nullptr) return RepairPinned(bench, index, bound, lost);
-  if (set.gated != nullptr && StartStops(world, index).empty() &&
+  // G judges no launcher of a VMI that goes, or that has no annotation.
+  if (set.gated != nullptr && !set.vmi->meta.deleting &&
+      set.vmi->claims.present && StartStops(world, index).empty() &&
       OverBudget(world,
                  {.set = index, .claims = set.members, .templates = true})
           .empty()) {

@@ -218,5 +218,79 @@ TEST_F(JudgeTest, APodThatNoVmiListsMustNotBePinned) {
   ExpectFault("uid-other: is written, and no live VMI lists it");
 }
 
+TEST_F(JudgeTest, FindsSettingsThatAreNotWrittenOrNotRight) {
+  v1::Effect& effect = EffectOn("gpu-settings", v1::Effect::kWriteSettings);
+  effect.mutable_write_settings()->set_raw_resource_names("denied");
+  ExpectFault("gpu-settings: is written, and is not right then");
+  Drop(effect);
+  ExpectFault("gpu-settings: 0 writes, 1 due");
+}
+
+class UsageJudgeTest : public JudgeTest {
+ protected:
+  UsageJudgeTest() {
+    Add(GpuClaim{.meta = Meta("t", "held", {kClaimFinalizer}),
+                 .class_name = "h100",
+                 .units = 2,
+                 .phase = "Bound",
+                 .node_name = "a",
+                 .resource_name = kH100});
+    result_ = RunPass(snapshot_, kNow);
+  }
+  v1::WriteUsageRecord& Write() {
+    return *EffectOn("gpu-held", v1::Effect::kWriteUsageRecord)
+                .mutable_write_usage_record();
+  }
+};
+
+TEST_F(UsageJudgeTest, FindsNoFaultWithARightPass) {
+  EXPECT_EQ(absl::StrJoin(JudgePass(snapshot_, kNow, result_), "\n"), "");
+  EXPECT_EQ(Write().units(), 2);
+}
+
+TEST_F(UsageJudgeTest, FindsABoundClaimWithoutAUsageRecord) {
+  Drop(EffectOn("gpu-held", v1::Effect::kWriteUsageRecord));
+  ExpectFault("t/gpu-held: H2 has one write due, the pass has 0");
+}
+
+TEST_F(UsageJudgeTest, FindsWhatIsTwiceTooMuchOrAnothers) {
+  Write().set_units(4);
+  ExpectFault("t/gpu-held: tells another use than the claim's");
+  Write().mutable_owner()->set_uid("uid-x");
+  ExpectFault("t/gpu-held: is not owned by its claim");
+  v1::Effect again = EffectOn("gpu-held", v1::Effect::kWriteUsageRecord);
+  result_.effects.push_back(again);
+  ExpectFault("t/gpu-held: H2 has one write due, the pass has 2");
+  result_.effects.back().mutable_target()->set_name("gpu-x");
+  ExpectFault("t/gpu-x: gets a write, none is due");
+  result_.effects.back().mutable_target()->set_name("gpu-nobody");
+  ExpectFault("gpu-nobody: is no claim's usage record");
+  result_.effects.back() = again;
+  result_.effects.back().set_set_key("t/held");
+  ExpectFault("gpu-held: comes too late in step 8");
+}
+
+TEST_F(UsageJudgeTest, FindsARecordOfWhatIsNotBound) {
+  Workload record{.meta = Meta("t", "gpu-z", {})};
+  record.meta.owners = {{.api_version = "gpu.cozystack.io/v1alpha1",
+                         .kind = "GPUClaim",
+                         .name = "z",
+                         .uid = "uid-z"}};
+  Add(record);
+  result_ = RunPass(snapshot_, kNow);
+  EXPECT_EQ(absl::StrJoin(JudgePass(snapshot_, kNow, result_), "\n"), "");
+  Drop(EffectOn("gpu-z", v1::Effect::kDeleteUsageRecord));
+  ExpectFault("t/gpu-z: H2 has one write due, the pass has 0");
+}
+
+TEST_F(UsageJudgeTest, FindsASecondWriteWithinAMinute) {
+  const v1::Effect write = EffectOn("gpu-held", v1::Effect::kWriteUsageRecord);
+  snapshot_.usage_writes[NameKey("t", "gpu-held")] = kNow - absl::Seconds(59);
+  result_ = RunPass(snapshot_, kNow);
+  EXPECT_EQ(absl::StrJoin(JudgePass(snapshot_, kNow, result_), "\n"), "");
+  result_.effects.insert(result_.effects.begin(), write);
+  ExpectFault("t/gpu-held: gets a write, none is due");
+}
+
 }  // namespace
 }  // namespace gpubinder

@@ -61,6 +61,11 @@ constexpr std::array kOther = {
     "gone pod raw",
     "unseen node a H100=1",
     "unseen node b cordoned",
+    "gone usage gpu-x",
+    "usage gpu-x H100=3",
+    "unseen gone usage gpu-x",
+    "configmap cozy-system/gpu-settings data=mine=1",
+    "relist usage",
     "relist node",
     "relist gpuclaim",
 };
@@ -74,7 +79,7 @@ int Digit(int& number, int of) {
 
 }  // namespace
 
-int ClusterCount() { return 2 * 3 * 4 * 3 * 7; }
+int ClusterCount() { return 2 * 3 * 4 * 3 * 7 * 2; }
 int EventCount() {
   return static_cast<int>(2 * kNodeEvents + 2 * kVmEvents + 3 * kClaimEvents +
                           kOnTheWay.size() + kOther.size());
@@ -86,6 +91,10 @@ SmallScope::SmallScope(int cluster) {
   const int names = Digit(cluster, 4);
   const int other = Digit(cluster, 3);
   const int state = Digit(cluster, 7);
+  if (Digit(cluster, 2) == 1) {
+    Do("serve usage");
+    Do("serve configmap");
+  }
   Do(absl::StrCat("node a H100=", units));
   if (second > 0) Do(absl::StrCat("node b H100=", 2 * second));
   Do("class h100");
@@ -250,7 +259,14 @@ bool SmallScope::HappenOnTheWay(int event, std::string& apply) {
   if (of_class && !Has("class", "h100")) return false;
   if (command == "gone pod raw" && !Has("pod", "raw")) return false;
   if (absl::StartsWith(command, "pod raw") && Has("pod", "raw")) return false;
-  if (absl::StartsWith(command, "unseen") &&
+  if (absl::StrContains(command, "usage gpu-x") && !Has("usage", "gpu-x")) {
+    return false;
+  }
+  if (absl::StartsWith(command, "configmap") &&
+      !Has("configmap", "cozy-system/gpu-settings")) {
+    return false;
+  }
+  if (absl::StartsWith(command, "unseen node") &&
       !Has("node", std::string(1, command[12]))) {
     return false;
   }

@@ -147,5 +147,30 @@ TEST_F(LifeStories, HeartbeatsAndForeignPodsCauseNoPassAndNoWrite) {
   EXPECT_THAT(Warnings("big"), ElementsAre("NoNodeFits"));
 }
 
+TEST_F(LifeStories, EachBoundClaimHasAUsageRecordThatGoesWithIt) {
+  AddNode("a", {{kH100, 2}});
+  Create(Kind::kGpuClaim, ClaimObject("one", "h100", 2));
+  Create(Kind::kGpuClaim, ClaimObject("two", "h100", 1));
+  ASSERT_TRUE(
+      Await([&] { return !Get(Kind::kWorkload, "gpu-one").is_null(); }));
+  ASSERT_TRUE(AwaitQuiet());
+  const Json record = Get(Kind::kWorkload, "gpu-one");
+  EXPECT_EQ(record["status"], (Json{{"kind", "gpu"},
+                                    {"type", "h100"},
+                                    {"resources", {{kH100, "2"}}},
+                                    {"operational", true}}));
+  EXPECT_EQ(TextAt(record["metadata"]["ownerReferences"][0], {"uid"}),
+            TextAt(Get(Kind::kGpuClaim, "one"), {"metadata", "uid"}));
+  EXPECT_EQ(List(Kind::kWorkload).size(), 1);
+  // The second has its place now, and the first nothing left behind.
+  Delete(Kind::kGpuClaim, "one");
+  ASSERT_TRUE(Await([&] {
+    return Get(Kind::kWorkload, "gpu-one").is_null() &&
+           !Get(Kind::kWorkload, "gpu-two").is_null();
+  }));
+  ASSERT_TRUE(AwaitQuiet());
+  EXPECT_EQ(List(Kind::kWorkload).size(), 1);
+}
+
 }  // namespace
 }  // namespace gpubinder

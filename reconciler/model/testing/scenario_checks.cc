@@ -113,6 +113,7 @@ void ScenarioRunner::CheckOrder(const v1::Decision& decision) {
   other.kinds = snapshot_.kinds;
   other.in_flight = snapshot_.in_flight;
   other.write_rates = snapshot_.write_rates;
+  other.usage_writes = snapshot_.usage_writes;
   other.kubelet_refusals = snapshot_.kubelet_refusals;
   other.refused_pins = snapshot_.refused_pins;
   other.refused_since = snapshot_.refused_since;

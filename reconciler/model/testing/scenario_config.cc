@@ -15,6 +15,13 @@ void ReadConfig(Words& words, Config& config) {
       {"notReadyGrace", &config.not_ready_grace},
       {"nodeGoneGrace", &config.node_gone_grace}};
   if (auto on = words.Take("endRunning")) config.end_running = *on == "true";
+  if (auto raw = words.Take("rawResourceNames")) {
+    config.raw_resource_names_allowed = *raw == "allowed";
+  }
+  if (auto names = words.Take("extraResourceNames")) {
+    config.extra_resource_names = SplitList(*names);
+  }
+  if (auto name = words.Take("namespace")) config.name_space = *name;
   const std::pair<const char*, int64_t*> numbers[] = {
       {"maxEndingsPerNode", &config.max_endings_per_node},
       {"maxEndings", &config.max_endings},

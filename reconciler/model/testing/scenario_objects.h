@@ -28,6 +28,11 @@ std::pair<std::string, std::string> NameOf(Kind kind, absl::string_view text);
 Object Describe(Kind kind, const std::string& name,
                 const ScenarioServer& server, absl::Time now, Words& words);
 
+// What the options say of the records that the binder keeps for others
+// (scenario_records.cc).
+void Fill(const ScenarioServer& server, Words& words, Workload& record);
+void Fill(const ScenarioServer& server, Words& words, ConfigMap& map);
+
 // Lists the pod in its VMI's activePods, with its node.
 void ListPod(const Pod& pod, VirtualMachineInstance& vmi);
 

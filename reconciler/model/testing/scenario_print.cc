@@ -132,6 +132,20 @@ std::string Conditions(const std::vector<Condition>& conditions) {
   return text;
 }
 
+std::string Text(const v1::WriteUsageRecord& write) {
+  return absl::StrCat(" of ", write.owner().name(), ": ", write.class_name(),
+                      " ", write.resource(), "=", write.units(),
+                      write.set_owner() ? ", with its owner" : "",
+                      write.remove_monitor_label() ? ", without label" : "");
+}
+
+std::string Text(const v1::WriteSettings& write) {
+  return absl::StrCat(": resourceNames=\"", write.resource_names(),
+                      "\" rawResourceNames=\"", write.raw_resource_names(),
+                      "\"", write.remove_keys().empty() ? "" : " less ",
+                      absl::StrJoin(write.remove_keys(), ","));
+}
+
 }  // namespace
 
 std::string WriteName(const v1::Effect& effect) {
@@ -172,6 +186,10 @@ std::string EffectText(const v1::Effect& effect, absl::Time now) {
       return head + Text(effect.write_claim_set());
     case v1::Effect::kEmitWarning:
       return head + Text(effect.emit_warning());
+    case v1::Effect::kWriteUsageRecord:
+      return head + Text(effect.write_usage_record());
+    case v1::Effect::kWriteSettings:
+      return head + Text(effect.write_settings());
     default:
       return head;
   }
@@ -228,6 +246,22 @@ std::string ObjectText(const Object& object, absl::Time now) {
                                               : std::string("none"));
   } else if (const GpuClass* found = std::get_if<GpuClass>(&object)) {
     text += Conditions(found->conditions);
+  } else if (const auto* record = std::get_if<Workload>(&object)) {
+    absl::StrAppend(&text, " ", record->kind, " ", record->type,
+                    record->operational ? "" : " stopped");
+    for (const auto& [name, units] : record->resources) {
+      absl::StrAppend(&text, " ", name, "=", units);
+    }
+    for (const OwnerReference& owner : meta.owners) {
+      absl::StrAppend(&text, " of ", owner.name, " ", owner.uid);
+    }
+    for (const auto& [key, value] : meta.labels) {
+      absl::StrAppend(&text, " ", key, "=", value);
+    }
+  } else if (const auto* map = std::get_if<ConfigMap>(&object)) {
+    for (const auto& [key, value] : map->data) {
+      absl::StrAppend(&text, " ", key, "=\"", value, "\"");
+    }
   } else if (const auto* vm = std::get_if<VirtualMachine>(&object)) {
     for (const auto& [action, uid] : vm->state_changes) {
       absl::StrAppend(&text, " ", action, uid.empty() ? "" : " ", uid);

@@ -4,6 +4,8 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "reconciler/model/by_hand.h"
 #include "reconciler/model/reason.h"
 #include "reconciler/model/testing/scenario_objects.h"
 #include "reconciler/model/testing/scenario_print.h"
@@ -77,6 +79,10 @@ std::vector<std::string> ScenarioRunner::RunVerb(const std::string& verb,
     CrashAfter(static_cast<uint32_t>(NumberOf(words.Next().value_or("0"))));
   } else if (verb == "explain") {
     return Explain(words.Next().value_or(""));
+  } else if (verb == "confirm") {
+    return Confirm(words);
+  } else if (verb == "reports") {
+    return Reports();
   } else if (verb == "timer") {
     return Timer();
   } else if (verb == "show") {
@@ -201,6 +207,38 @@ std::vector<std::string> ScenarioRunner::Timer() const {
   if (result_.next_timer == absl::InfiniteFuture()) return {"no timer"};
   return {absl::StrCat("timer in ",
                        absl::FormatDuration(result_.next_timer - now_))};
+}
+
+std::vector<std::string> ScenarioRunner::Confirm(Words& words) {
+  v1::Record record;
+  v1::ByHand& command = *record.mutable_by_hand();
+  command.set_user("operator");
+  command.mutable_confirm_mass_loss();
+  while (std::optional<std::string> node = words.Next()) {
+    command.mutable_confirm_mass_loss()->add_nodes(*node);
+  }
+  if (absl::Status s = PrepareByHand(snapshot_, command); !s.ok()) {
+    return {absl::StrCat("no: ", std::string(s.message()))};
+  }
+  const std::string nodes =
+      absl::StrJoin(command.confirm_mass_loss().nodes(), ",");
+  Tell(std::move(record));
+  return {absl::StrCat("confirmed: ", nodes)};
+}
+
+std::vector<std::string> ScenarioRunner::Reports() const {
+  std::vector<std::string> lines;
+  if (result_.mass_loss) {
+    lines.push_back(absl::StrCat("mass loss; not keeping their sets: ",
+                                 absl::StrJoin(result_.unkept_nodes, ",")));
+  }
+  if (result_.undone.records > 0) {
+    lines.push_back(absl::StrCat(
+        "usage records undone by somebody: ", result_.undone.records,
+        ", the first ", result_.undone.example));
+  }
+  if (lines.empty()) lines.push_back("nothing");
+  return lines;
 }
 
 std::vector<std::string> ScenarioRunner::Show(Words& words) const {

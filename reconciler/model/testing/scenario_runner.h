@@ -70,6 +70,8 @@ class ScenarioRunner {
                    std::map<Object3, std::string>& versions);
   std::vector<std::string> ReadBack();
   std::vector<std::string> Settle();
+  std::vector<std::string> Confirm(Words& words);
+  std::vector<std::string> Reports() const;
   void CrashAfter(uint32_t applied);
   std::vector<std::string> Explain(absl::string_view name) const;
   std::vector<std::string> Timer() const;
@@ -95,7 +97,8 @@ class ScenarioRunner {
   ScenarioServer server_;
   Snapshot snapshot_;
   Config config_;
-  std::set<Kind> unserved_;
+  // Few scenarios are about what the others would only repeat.
+  std::set<Kind> unserved_ = {Kind::kWorkload, Kind::kConfigMap};
   bool started_ = false;
   uint64_t sequence_ = 0, epoch_ = 0;
   std::vector<std::pair<v1::Record, std::optional<Object>>> journal_;

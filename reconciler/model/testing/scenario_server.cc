@@ -117,7 +117,7 @@ Answer ScenarioServer::Apply(const v1::Effect& effect,
   const ObjectMeta& meta = MetaOf(*found);
   if (meta.uid != target.uid()) return Refused(409, "another uid");
   if (effect.has_delete_pod() || effect.has_delete_vmi() ||
-      effect.has_delete_template_claim()) {
+      effect.has_delete_template_claim() || effect.has_delete_usage_record()) {
     return DeleteTarget(effect, now);
   }
   if (meta.resource_version != version) return Refused(409, "another version");

@@ -21,8 +21,9 @@ namespace gpubinder {
 
 // The kinds as commands name them, in the order of Kind.
 inline constexpr std::array<absl::string_view, kKinds> kKindWords = {
-    "node", "class",     "claim", "claimset", "vm", "vmi",
-    "pod",  "namespace", "quota", "pvc",      "pv", "schedulingclass"};
+    "node",  "class",     "claim", "claimset", "vm", "vmi",
+    "pod",   "namespace", "quota", "pvc",      "pv", "schedulingclass",
+    "usage", "configmap"};
 
 // What a write got: 200 with the object as it now is (nothing: it has gone,
 // or is of a kind that is not modelled), or a code of refusal.

@@ -185,6 +185,26 @@ std::string WriteToClaim(const v1::Effect& effect, GpuClaim& claim) {
   }
 }
 
+std::string WriteUsage(const v1::WriteUsageRecord& write, Workload& record) {
+  if (write.set_owner()) record.meta.owners = {OwnerOf(write.owner())};
+  if (write.remove_monitor_label() &&
+      record.meta.labels.erase(kMonitorLabel) == 0) {
+    return "the label is not there";
+  }
+  record.kind = "gpu";
+  record.type = write.class_name();
+  record.resources = {{write.resource(), std::to_string(write.units())}};
+  record.operational = true;
+  return "";
+}
+
+std::string WriteSettings(const v1::WriteSettings& write, ConfigMap& settings) {
+  for (const std::string& key : write.remove_keys()) settings.data.erase(key);
+  settings.data["resourceNames"] = write.resource_names();
+  settings.data["rawResourceNames"] = write.raw_resource_names();
+  return "";
+}
+
 }  // namespace
 
 Object CreatedObject(const v1::Effect& effect, absl::Time now) {
@@ -200,6 +220,17 @@ Object CreatedObject(const v1::Effect& effect, absl::Time now) {
     return GpuClaim{.meta = std::move(meta),
                     .class_name = write.class_name(),
                     .units = write.count()};
+  }
+  if (effect.has_write_usage_record()) {
+    Workload record{.meta = std::move(meta)};
+    record.meta.owners = {OwnerOf(effect.write_usage_record().owner())};
+    WriteUsage(effect.write_usage_record(), record);
+    return record;
+  }
+  if (effect.has_write_settings()) {
+    ConfigMap settings{.meta = std::move(meta)};
+    WriteSettings(effect.write_settings(), settings);
+    return settings;
   }
   GpuClaimSet set{.meta = std::move(meta)};
   WriteSet(effect.write_claim_set(), set);
@@ -227,6 +258,14 @@ std::string WriteTo(const v1::Effect& effect, Object& object) {
     vm->state_changes = {{"Stop", effect.restart_vm().vmi_uid()},
                          {"Start", ""}};
     return "";
+  }
+  if (Workload* record = std::get_if<Workload>(&object);
+      record != nullptr && effect.has_write_usage_record()) {
+    return WriteUsage(effect.write_usage_record(), *record);
+  }
+  if (ConfigMap* settings = std::get_if<ConfigMap>(&object);
+      settings != nullptr && effect.has_write_settings()) {
+    return WriteSettings(effect.write_settings(), *settings);
   }
   if (GpuClaimSet* set = std::get_if<GpuClaimSet>(&object)) {
     if (effect.has_write_claim_set()) {
