@@ -38,8 +38,7 @@ class Story : public testing::Test {
   ~Story() override;
   // Starts a cluster with the tenant's namespace and the class h100.
   void SetUp() override;
-  // Ends it, runs its passes again, audits its journal, and reports what was
-  // broken.
+  // Ends it, runs its passes again, and reports what was broken.
   void TearDown() override;
 
   // Writes that must succeed.
