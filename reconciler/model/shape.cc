@@ -309,6 +309,7 @@ int64_t Shape::FreeAfter(const NodeCells::Cell& cell) const {
   int64_t sum = 0;
   for (size_t i = 0; i < uses_.size(); ++i) {
     const Demand::Need& need = demand_.needs[i];
+    if (need.units == 0) continue;  // its pod's alone: no resource of the set
     const int64_t left = SaturatingSub(uses_[i]->uses[cell.uses[i]].free(),
                                        std::max(need.units, need.pod_units));
     sum = SaturatingAdd(sum, std::max<int64_t>(0, left));

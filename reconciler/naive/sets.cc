@@ -75,6 +75,14 @@ bool IsFree(const World& world, const GpuClaim& claim) {
          nullptr;
 }
 
+// Without a uid an attachment counts as the named VMI's (A1): the VM of that
+// name is about to start it.
+bool AwaitsVmiOf(const SetState& set, const GpuClaim& claim) {
+  return set.vmi == nullptr && MadeFor(claim).empty() &&
+         claim.attached_to.has_value() && claim.attached_to->uid.empty() &&
+         claim.attached_to->name == set.name;
+}
+
 void Join(World& world, int set, int claim) {
   ClaimState& state = world.claims[claim];
   if (state.set >= 0) return;
@@ -93,7 +101,11 @@ void TakeNamed(World& world, int index, const ClaimsAnnotation& claims) {
     if (entry.claim_name.empty()) continue;
     const int claim =
         FindClaim(world, world.sets[index].name_space, entry.claim_name);
-    if (claim < 0 || !IsFree(world, *world.claims[claim].claim)) continue;
+    if (claim < 0) continue;
+    const GpuClaim& named = *world.claims[claim].claim;
+    if (!IsFree(world, named) && !AwaitsVmiOf(world.sets[index], named)) {
+      continue;
+    }
     if (world.claims[claim].set >= 0) continue;
     if (world.sets[index].vmi != nullptr &&
         !world.claims[claim].claim->meta.deleting) {

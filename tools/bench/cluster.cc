@@ -118,6 +118,8 @@ void Cluster::ForEach(Kind kind, absl::FunctionRef<void(Object)> visit) const {
     case Kind::kPersistentVolumeClaim:
     case Kind::kPersistentVolume:
     case Kind::kSchedulingClass:
+    case Kind::kWorkload:
+    case Kind::kConfigMap:
       return;
   }
 }
