@@ -229,7 +229,6 @@ void RefreshIndex(Snapshot& snapshot) {
   if (changes.everything) {
     AddAllNamespaces(snapshot);
     index.keepers.clear();
-    index.keeper_ids.clear();
   }
   if (changes.everything || !changes.nodes.empty()) {
     index.classes_settled = false;
@@ -250,8 +249,10 @@ void RefreshIndex(Snapshot& snapshot) {
   }
   for (const NameId node : changes.nodes) {
     changes.units.insert(node);
-    for (Keeper& keeper : index.keepers) {
-      if (node < keeper.answers.size()) keeper.answers[node] = Keeper::kUnknown;
+    for (auto& [class_name, keeper] : index.keepers) {
+      for (std::vector<Kept>* answers : {&keeper.running, &keeper.resting}) {
+        if (node < answers->size()) (*answers)[node] = Kept::kUnknown;
+      }
     }
     LookAtNode(node, index);
   }
@@ -260,7 +261,7 @@ void RefreshIndex(Snapshot& snapshot) {
 }
 
 void LookAtAll(PassIndex& index) {
-  for (Keeper& keeper : index.keepers) keeper.answers.clear();
+  index.keepers.clear();
   for (const auto& [name_space, entry] : index.namespaces) {
     for (const Slot slot : entry.sets) LookAt(slot, index);
   }

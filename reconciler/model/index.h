@@ -67,11 +67,10 @@ inline constexpr Slot kNoSlot = 0xffffffff;
 struct IndexedSet {
   ClaimSet set;
   // By its own objects nothing is to be done for it, and nothing is said of it
-  // that was not recorded, as long as `node` keeps it (`keeper` tells).
+  // that was not recorded, as long as `node` keeps it.
   bool quiet = false;
   bool restless = true;  // listed in PassIndex::restless
   NameId node = kNoName;
-  uint32_t keeper = 0;
   // As the last pass that looked at it left it.
   Verdict verdict;
   bool frozen = false;
@@ -109,13 +108,12 @@ struct NamespaceIndex {
   absl::btree_map<std::pair<Row, std::string>, int64_t> uncovered;
 };
 
-// Whether a node keeps sets of these classes and gives no cause to look at
-// them: by the node's object alone.
+// Whether a node keeps members of a class and gives no cause to look at them:
+// by the node's object alone.
+enum class Kept : uint8_t { kUnknown, kYes, kLook };
 struct Keeper {
-  std::vector<NameId> classes;  // by name id
-  bool on_node = false;         // their launcher is on the node
-  enum Answer : uint8_t { kUnknown, kKeeps, kLook };
-  std::vector<Answer> answers;  // by name id of the node
+  // By name id of the node: for sets whose launcher is on it, and for others.
+  std::vector<Kept> running, resting;
 };
 
 struct PassIndex {
@@ -129,8 +127,7 @@ struct PassIndex {
 
   // Sets that the next pass looks at, those of them that have `restless`.
   std::vector<Slot> restless;
-  std::vector<Keeper> keepers;
-  absl::btree_map<std::pair<std::vector<NameId>, bool>, uint32_t> keeper_ids;
+  absl::btree_map<NameId, Keeper> keepers;  // by class
   // Namespaces that were brought up to date since the last pass.
   absl::btree_set<std::string> renewed;
   // The last pass had nothing to say of any class, and no class and no node

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "reconciler/model/ending.h"
@@ -52,42 +51,43 @@ bool IsQuiet(size_t index, NameId node, const Plan& plan) {
          });
 }
 
-uint32_t KeeperOf(const IndexedSet& entry, Snapshot& snapshot) {
-  std::vector<NameId> classes;
-  for (const Row row : entry.set.members) {
-    classes.push_back(snapshot.claim_columns.class_name[row]);
-  }
-  std::sort(classes.begin(), classes.end());
-  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-  const bool on_node = entry.set.vmi.has_value();
-  PassIndex& index = snapshot.index;
-  const auto next = static_cast<uint32_t>(index.keepers.size());
-  auto [id, is_new] = index.keeper_ids.try_emplace({classes, on_node}, next);
-  if (is_new) {
-    index.keepers.push_back(
-        {.classes = std::move(classes), .on_node = on_node, .answers = {}});
-  }
-  return id->second;
-}
+// For a launcher that is on the node taints that keep others away do not count,
+// nor does the class's selector (N6).
+enum class Launched { kNo, kYes };
 
-bool Keeps(const Keeper& keeper, NameId name, const Snapshot& snapshot) {
+bool IsKept(NameId class_name, NameId name, Launched launched,
+            const Snapshot& snapshot) {
   const Node* node = snapshot.nodes().Find("", snapshot.names.Text(name));
-  if (node == nullptr || node->meta.deleting.has_value() || !IsReady(*node) ||
-      !IsKubeVirtReady(*node, snapshot) || IsCordoned(*node)) {
+  const GpuClass* found =
+      snapshot.classes().Find("", snapshot.names.Text(class_name));
+  if (node == nullptr || found == nullptr || node->meta.deleting.has_value() ||
+      !IsReady(*node) || !IsKubeVirtReady(*node, snapshot) ||
+      IsCordoned(*node)) {
     return false;
   }
-  const TaintScope scope =
-      keeper.on_node ? TaintScope::kRunning : TaintScope::kScheduling;
-  return std::all_of(
-      keeper.classes.begin(), keeper.classes.end(), [&](NameId id) {
-        const GpuClass* found =
-            snapshot.classes().Find("", snapshot.names.Text(id));
-        return found != nullptr &&
-               FirstUntolerated(node->taints, found->tolerations, scope) ==
-                   nullptr &&
-               (keeper.on_node ||
-                MatchesLabels(found->node_selector, node->meta.labels));
-      });
+  const bool runs = launched == Launched::kYes;
+  return FirstUntolerated(node->taints, found->tolerations,
+                          runs ? TaintScope::kRunning
+                               : TaintScope::kScheduling) == nullptr &&
+         (runs || MatchesLabels(found->node_selector, node->meta.labels));
+}
+
+bool Keeps(Row claim, const IndexedSet& entry, Snapshot& snapshot) {
+  const NameId class_name = snapshot.claim_columns.class_name[claim];
+  Keeper& keeper = snapshot.index.keepers[class_name];
+  const Launched launched =
+      entry.set.vmi.has_value() ? Launched::kYes : Launched::kNo;
+  std::vector<Kept>& answers =
+      launched == Launched::kYes ? keeper.running : keeper.resting;
+  if (answers.size() <= entry.node) {
+    answers.resize(snapshot.names.size(), Kept::kUnknown);
+  }
+  Kept& answer = answers[entry.node];
+  if (answer == Kept::kUnknown) {
+    answer = IsKept(class_name, entry.node, launched, snapshot) ? Kept::kYes
+                                                                : Kept::kLook;
+  }
+  return answer == Kept::kYes;
 }
 
 bool IsShort(NameId node, const Snapshot& snapshot) {
@@ -104,30 +104,17 @@ void NoteQuiet(size_t index, Said said, const Plan& plan, Snapshot& snapshot) {
   const std::optional<NameId> node = StandsWhole(entry.set, plan);
   entry.quiet = said == Said::kNothingNew && node.has_value() &&
                 IsQuiet(index, *node, plan);
-  if (!entry.quiet) return;
-  entry.node = *node;
-  entry.keeper = KeeperOf(entry, snapshot);
+  if (entry.quiet) entry.node = *node;
 }
 
 bool HasSettled(const IndexedSet& entry, Snapshot& snapshot) {
   if (!entry.quiet || IsShort(entry.node, snapshot)) return false;
   const ClaimColumns& columns = snapshot.claim_columns;
-  for (const Row row : entry.set.members) {
-    if (columns.phase[row] != Phase::kBound ||
-        columns.node[row] != entry.node) {
-      return false;
-    }
-  }
-  Keeper& keeper = snapshot.index.keepers[entry.keeper];
-  if (keeper.answers.size() <= entry.node) {
-    keeper.answers.resize(snapshot.names.size(), Keeper::kUnknown);
-  }
-  Keeper::Answer& answer = keeper.answers[entry.node];
-  if (answer == Keeper::kUnknown) {
-    answer =
-        Keeps(keeper, entry.node, snapshot) ? Keeper::kKeeps : Keeper::kLook;
-  }
-  return answer == Keeper::kKeeps;
+  return std::all_of(
+      entry.set.members.begin(), entry.set.members.end(), [&](Row row) {
+        return columns.phase[row] == Phase::kBound &&
+               columns.node[row] == entry.node && Keeps(row, entry, snapshot);
+      });
 }
 
 }  // namespace gpubinder
