@@ -67,7 +67,7 @@ void Story::SetUp() {
   SandboxOptions options{
       .journal_directory = folder_ + "/journal",
       .start_backoff = absl::Milliseconds(50),
-      .on_pass = [this](const FinishedPass&) { ++passes_; },
+      .on_pass = [this](const FinishedPass& pass) { SeePass(pass); },
       .on_revision = [this](const embedded::StoreEvent& event) { See(event); }};
   options.config.refusal_grace = absl::Milliseconds(50);
   absl::StatusOr<std::unique_ptr<SandboxCluster>> cluster =
@@ -76,6 +76,7 @@ void Story::SetUp() {
   cluster_ = *std::move(cluster);
   Create(Kind::kNamespace, NamespaceObject(kTenant));
   Create(Kind::kGpuClass, ClassObject("h100", kH100));
+  AwaitSeen(Kind::kGpuClass, "h100");
 }
 
 void Story::TearDown() {
@@ -106,6 +107,27 @@ void Story::See(const embedded::StoreEvent& event) {
   ++revisions_;
   if (ConcernsGpus(event)) ++writes_;
   revised_.SignalAll();
+}
+
+void Story::SeePass(const FinishedPass& pass) {
+  absl::MutexLock lock(&mutex_);
+  for (const auto& [key, row] : pass.snapshot.nodes().by_name()) {
+    seen_.emplace(Kind::kNode, pass.snapshot.nodes()[row].meta.name);
+  }
+  for (const auto& [key, row] : pass.snapshot.classes().by_name()) {
+    seen_.emplace(Kind::kGpuClass, pass.snapshot.classes()[row].meta.name);
+  }
+  ++passes_;
+  ++revisions_;
+  revised_.SignalAll();
+}
+
+// Kinds are watched apart: what is made next must not be seen before.
+void Story::AwaitSeen(Kind kind, const std::string& name) {
+  EXPECT_TRUE(Await([&] {
+    absl::MutexLock lock(&mutex_);
+    return seen_.contains({kind, name});
+  })) << name;
 }
 
 uint64_t Story::writes_to_gpu_things() const {
@@ -159,6 +181,7 @@ void Story::Delete(Kind kind, const std::string& name) {
 void Story::AddNode(const std::string& name,
                     const std::map<std::string, int64_t>& units) {
   Create(Kind::kNode, NodeObject(name, units));
+  AwaitSeen(Kind::kNode, name);
 }
 
 Json Story::Get(Kind kind, const std::string& name) {

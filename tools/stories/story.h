@@ -17,7 +17,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -45,6 +47,7 @@ class Story : public testing::Test {
   void Create(Kind kind, const nlohmann::json& object);
   void Merge(Kind kind, const std::string& name, const nlohmann::json& patch);
   void Delete(Kind kind, const std::string& name);
+  // Returns when a pass has seen it.
   void AddNode(const std::string& name,
                const std::map<std::string, int64_t>& units);
   // `status` as its writer would set it.
@@ -78,12 +81,17 @@ class Story : public testing::Test {
 
  private:
   void See(const embedded::StoreEvent& event);
+  void SeePass(const FinishedPass& pass);
+  void AwaitSeen(Kind kind, const std::string& name);
   void CheckReplay();
 
   ServerInvariants invariants_;
   mutable absl::Mutex mutex_;
   absl::CondVar revised_;
+  // Of the server, and passes.
   uint64_t revisions_ ABSL_GUARDED_BY(mutex_) = 0;
+  // Nodes and classes that a pass has seen.
+  std::set<std::pair<Kind, std::string>> seen_ ABSL_GUARDED_BY(mutex_);
   uint64_t writes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> passes_ = 0;
   std::string folder_;
