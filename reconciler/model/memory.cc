@@ -32,12 +32,6 @@ bool NamesClaims(const ClaimSet& set, const Snapshot& snapshot) {
          (set.vmi.has_value() && snapshot.vmis()[*set.vmi].claims.present);
 }
 
-bool IsTerminating(const ClaimSet& set, const Snapshot& snapshot) {
-  const Namespace* found = snapshot.namespaces().Find("", set.name_space);
-  return found != nullptr &&
-         (found->terminating || found->meta.deleting.has_value());
-}
-
 std::vector<std::string> MemberNames(const ClaimSet& set, const Plan& plan) {
   std::vector<std::string> names;
   for (const Row row : set.members) names.push_back(plan.claim(row).meta.name);
@@ -169,7 +163,7 @@ void RememberVerdict(size_t index, const Verdict& verdict, Plan& plan) {
       (memory->meta.deleting.has_value() || plan.IsWritten(memory->meta.uid))) {
     return;
   }
-  if (memory == nullptr && IsTerminating(set, snapshot)) return;
+  if (memory == nullptr && snapshot.IsTerminating(set.name_space)) return;
   v1::Effect effect = memory != nullptr
                           ? EffectOn(Kind::kGpuClaimSet, memory->meta)
                           : EffectCreating(KindName(Kind::kGpuClaimSet),

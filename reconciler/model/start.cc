@@ -44,22 +44,12 @@ void CreateMissing(size_t index, Plan& plan) {
   }
 }
 
-// The node on which the whole set stands, if it stands so.
-std::optional<NameId> Stand(const ClaimSet& set, const Plan& plan) {
-  std::optional<NameId> node;
-  for (const Row row : set.members) {
-    if (plan.phase(row) != Phase::kBound) return std::nullopt;
-    if (node.has_value() && *node != plan.node(row)) return std::nullopt;
-    node = plan.node(row);
-  }
-  return set.missing.empty() ? node : std::nullopt;
-}
-
 // A set held whole on a cordoned node against which nothing else speaks is
 // pinned where it is, when no other node has room or a class says Stay (G5).
 std::optional<NameId> CordonedStand(const ClaimSet& set, const Demand& demand,
                                     const Choice& choice, const Plan& plan) {
-  const std::optional<NameId> stand = Stand(set, plan);
+  if (!set.missing.empty()) return std::nullopt;
+  const std::optional<NameId> stand = StandsWhole(set, plan);
   if (!stand.has_value()) return std::nullopt;
   const bool stays = std::any_of(
       demand.classes.begin(), demand.classes.end(),

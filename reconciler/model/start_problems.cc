@@ -16,12 +16,6 @@ v1::ReasonDetail Detail(v1::Reason reason, std::string text) {
   return detail;
 }
 
-bool IsTerminating(const std::string& name_space, const Plan& plan) {
-  const Namespace* found = plan.snapshot().namespaces().Find("", name_space);
-  return found != nullptr &&
-         (found->terminating || found->meta.deleting.has_value());
-}
-
 }  // namespace
 
 std::vector<v1::ReasonDetail> StartProblems(const ClaimSet& set,
@@ -58,7 +52,7 @@ std::vector<v1::ReasonDetail> StartProblems(const ClaimSet& set,
     problems.push_back(
         Detail(v1::START_REFUSED_BY_API, refused->second.message));
   }
-  if (IsTerminating(set.name_space, plan)) {
+  if (plan.snapshot().IsTerminating(set.name_space)) {
     problems.push_back(Detail(
         v1::START_REFUSED_BY_API,
         absl::StrCat("namespace ", set.name_space, " is being deleted")));
