@@ -8,6 +8,7 @@
 #include "k8s/object_codec.h"
 #include "proto/journal.pb.h"
 #include "reconciler/model/fold.h"
+#include "reconciler/model/testing/object_event.h"
 #include "webhook/review.h"
 
 namespace gpubinder {
@@ -22,14 +23,8 @@ absl::Time SampleNow() {
 void Put(Kind kind, const Json& object, Snapshot& snapshot) {
   absl::StatusOr<Object> decoded = DecodeObject(kind, object.dump());
   ASSERT_TRUE(decoded.ok()) << decoded.status();
-  const ObjectMeta& meta = MetaOf(*decoded);
   v1::Record record;
-  v1::ObjectEvent& event = *record.mutable_object();
-  event.set_type(v1::ObjectEvent::ADDED);
-  event.set_kind(std::string(KindName(kind)));
-  event.set_namespace_(meta.name_space);
-  event.set_name(meta.name);
-  event.set_uid(meta.uid);
+  *record.mutable_object() = EventOf(v1::ObjectEvent::ADDED, *decoded);
   Fold(record, *std::move(decoded), snapshot);
 }
 

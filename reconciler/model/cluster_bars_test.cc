@@ -14,6 +14,7 @@
 #include "reconciler/model/config.h"
 #include "reconciler/model/fold.h"
 #include "reconciler/model/pass.h"
+#include "reconciler/model/testing/object_event.h"
 #include "reconciler/model/testing/scenario_runner.h"
 
 namespace gpubinder {
@@ -140,16 +141,9 @@ TEST_F(ClusterBarsTest, TwentyNodesThatRefuseAreAllTriedBeforeAnyIsTwice) {
 class TenantsTest : public testing::Test {
  protected:
   void Add(Object object) {
-    const ObjectMeta& meta = MetaOf(object);
     v1::Record record;
     record.set_time_unix_nanos(absl::ToUnixNanos(kNow));
-    v1::ObjectEvent& event = *record.mutable_object();
-    event.set_type(v1::ObjectEvent::ADDED);
-    event.set_kind(std::string(KindName(KindOf(object))));
-    event.set_namespace_(meta.name_space);
-    event.set_name(meta.name);
-    event.set_uid(meta.uid);
-    event.set_resource_version("1");
+    *record.mutable_object() = EventOf(v1::ObjectEvent::ADDED, object);
     Fold(record, std::move(object), snapshot_);
   }
   static ObjectMeta Meta(const std::string& name_space, const std::string& name,

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "reconciler/model/fold.h"
 #include "reconciler/model/testing/judge_as.h"
+#include "reconciler/model/testing/object_event.h"
 
 namespace gpubinder {
 namespace {
@@ -70,16 +71,9 @@ class JudgeTest : public testing::Test {
     Add(node);
   }
   void Add(Object object) {
-    const ObjectMeta& meta = MetaOf(object);
     v1::Record record;
     record.set_time_unix_nanos(absl::ToUnixNanos(kNow));
-    v1::ObjectEvent& event = *record.mutable_object();
-    event.set_type(type_);
-    event.set_kind(std::string(KindName(KindOf(object))));
-    event.set_namespace_(meta.name_space);
-    event.set_name(meta.name);
-    event.set_uid(meta.uid);
-    event.set_resource_version(meta.resource_version);
+    *record.mutable_object() = EventOf(type_, object);
     Fold(record, object, snapshot_);
   }
 

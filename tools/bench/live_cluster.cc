@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "reconciler/model/config.h"
 #include "reconciler/model/fold.h"
+#include "reconciler/model/testing/object_event.h"
 #include "tools/bench/pass_under_test.h"
 
 namespace gpubinder::bench {
@@ -13,18 +14,6 @@ namespace {
 
 constexpr int kMostPasses = 20;
 constexpr uint64_t kEpoch = 1;
-
-v1::ObjectEvent EventOf(v1::ObjectEvent::Type type, const Object& object) {
-  const ObjectMeta& meta = MetaOf(object);
-  v1::ObjectEvent event;
-  event.set_type(type);
-  event.set_kind(std::string(KindName(KindOf(object))));
-  event.set_namespace_(meta.name_space);
-  event.set_name(meta.name);
-  event.set_uid(meta.uid);
-  event.set_resource_version(meta.resource_version);
-  return event;
-}
 
 // The object of that name in the table of the alternative T.
 template <typename T>

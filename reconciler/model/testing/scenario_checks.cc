@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "reconciler/model/invariants.h"
+#include "reconciler/model/testing/object_event.h"
 #include "reconciler/model/testing/scenario_runner.h"
 #include "reconciler/naive/judge.h"
 
@@ -96,14 +97,8 @@ void ScenarioRunner::CheckReplay(const v1::Decision& decision) {
 void ScenarioRunner::CheckOrder(const v1::Decision& decision) {
   Snapshot other;
   for (const Object& object : Backwards(snapshot_)) {
-    const ObjectMeta& meta = MetaOf(object);
     v1::Record record;
-    v1::ObjectEvent& event = *record.mutable_object();
-    event.set_type(v1::ObjectEvent::ADDED);
-    event.set_kind(std::string(KindName(KindOf(object))));
-    event.set_namespace_(meta.name_space);
-    event.set_name(meta.name);
-    event.set_uid(meta.uid);
+    *record.mutable_object() = EventOf(v1::ObjectEvent::ADDED, object);
     record.set_time_unix_nanos(absl::ToUnixNanos(now_));
     Fold(record, object, other);
   }
