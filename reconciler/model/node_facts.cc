@@ -11,11 +11,6 @@
 namespace gpubinder {
 namespace {
 
-// A text of any bytes, such that what follows cannot be taken for its end.
-void AppendPart(absl::string_view part, std::string& text) {
-  absl::StrAppend(&text, part.size(), ":", part);
-}
-
 // All that N1 asks of a node but labels.
 std::string StateText(const Node& node) {
   std::string text;
@@ -35,6 +30,10 @@ std::string StateText(const Node& node) {
 }
 
 }  // namespace
+
+void AppendPart(absl::string_view part, std::string& text) {
+  absl::StrAppend(&text, part.size(), ":", part);
+}
 
 NodeFacts::NodeFacts(const Snapshot& snapshot, const Books& books)
     : snapshot_(snapshot), books_(books) {

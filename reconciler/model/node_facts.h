@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "absl/strings/string_view.h"
 #include "reconciler/model/capacity.h"
 #include "reconciler/model/judged_nodes.h"
 #include "reconciler/model/snapshot.h"
@@ -36,6 +37,10 @@ class PairNumbers {
 
 // A label's key; nothing: the node's name.
 using LabelKey = std::optional<std::string>;
+
+// Appends a text of any bytes to a key, such that what follows cannot be taken
+// for its end.
+void AppendPart(absl::string_view part, std::string& key);
 
 struct LabelColumn {
   std::vector<const std::string*> values;  // the first is null: no such label

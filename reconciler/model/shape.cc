@@ -20,26 +20,21 @@ void AppendNumber(int64_t number, std::string& key) {
   absl::StrAppend(&key, number, ",");
 }
 
-// A text of any bytes, such that what follows cannot be taken for its end.
-void Append(absl::string_view text, std::string& key) {
-  absl::StrAppend(&key, text.size(), ":", text);
-}
-
 void Append(const StringMap& selector, std::string& key) {
   AppendNumber(static_cast<int64_t>(selector.size()), key);
   for (const auto& [name, value] : selector) {
-    Append(name, key);
-    Append(value, key);
+    AppendPart(name, key);
+    AppendPart(value, key);
   }
 }
 
 void Append(const std::vector<Requirement>& requirements, std::string& key) {
   AppendNumber(static_cast<int64_t>(requirements.size()), key);
   for (const Requirement& requirement : requirements) {
-    Append(requirement.key, key);
-    Append(requirement.op, key);
+    AppendPart(requirement.key, key);
+    AppendPart(requirement.op, key);
     AppendNumber(static_cast<int64_t>(requirement.values.size()), key);
-    for (const std::string& value : requirement.values) Append(value, key);
+    for (const std::string& value : requirement.values) AppendPart(value, key);
   }
 }
 
@@ -81,7 +76,8 @@ std::string KeyOfReasons(const Reasons& reasons) {
 
 std::string ShapeKey(const Demand& demand, const Snapshot& snapshot) {
   std::string key;
-  for (const GpuClass* found : demand.classes) Append(found->meta.name, key);
+  for (const GpuClass* found : demand.classes)
+    AppendPart(found->meta.name, key);
   key += ';';
   for (const Demand::Need& need : demand.needs) {
     AppendNumber(need.resource, key);
@@ -94,16 +90,16 @@ std::string ShapeKey(const Demand& demand, const Snapshot& snapshot) {
     Append(demand.pod->required, key);
     if (demand.scheduling_class != nullptr) {
       key += 's';
-      Append(demand.scheduling_class->meta.name, key);
+      AppendPart(demand.scheduling_class->meta.name, key);
     } else {
-      Append(demand.missing_scheduling_class, key);
+      AppendPart(demand.missing_scheduling_class, key);
     }
   }
   key += ';';
   for (const std::string& claim : demand.volume_claims) {
     if (ReachOf(demand.name_space, claim, snapshot).everywhere) continue;
-    Append(demand.name_space, key);
-    Append(claim, key);
+    AppendPart(demand.name_space, key);
+    AppendPart(claim, key);
   }
   return key;
 }
