@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "reconciler/audit.h"
 #include "tools/commands.h"
 #include "tools/flags.h"
+#include "tools/journal_operand.h"
 
 namespace gpubinder {
 namespace {
@@ -87,13 +86,7 @@ int AuditJournal(const Journal& journal, const std::string& form,
       console.out << "record " << sequence << ": " << text << "\n";
     }
   };
-  if (isatty(STDERR_FILENO)) {
-    const uint64_t last = journal.last_sequence();
-    options.on_record = [&console, last](uint64_t sequence) {
-      if (sequence % kProgress != 0) return;
-      console.err << "\rrecord " << sequence << " of " << last << std::flush;
-    };
-  }
+  options.on_record = RecordProgress(journal, kProgress, console);
   const AuditReport report = Audit(journal, options);
   if (!report.read.ok() && !absl::IsDataLoss(report.read)) {
     return Fail("audit", report.read, console);
@@ -133,15 +126,8 @@ int RunAudit(Args args, const Console& console) {
     console.out << kUsage << FlagsHelp(flags);
     return kExitDone;
   }
-  if (parsed->operands.size() != 1) {
-    return Fail("audit",
-                absl::InvalidArgumentError(
-                    absl::StrCat("found ", parsed->operands.size(),
-                                 " operands, want one JOURNAL_DIR")),
-                console);
-  }
   const absl::StatusOr<std::unique_ptr<Journal>> journal =
-      Journal::OpenReadOnly(parsed->operands[0]);
+      OpenJournalOperand(parsed->operands);
   if (!journal.ok()) {
     const int code = Fail("audit", journal.status(), console);
     return absl::IsDataLoss(journal.status()) ? kExitNo : code;

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "reconciler/replay.h"
 #include "tools/commands.h"
 #include "tools/flags.h"
+#include "tools/journal_operand.h"
 
 namespace gpubinder {
 namespace {
@@ -35,24 +34,11 @@ int RunReplay(Args args, const Console& console) {
     console.out << kUsage;
     return kExitDone;
   }
-  if (parsed->operands.size() != 1) {
-    return Fail("replay",
-                absl::InvalidArgumentError(
-                    absl::StrCat("found ", parsed->operands.size(),
-                                 " operands, want one JOURNAL_DIR")),
-                console);
-  }
   const absl::StatusOr<std::unique_ptr<Journal>> journal =
-      Journal::OpenReadOnly(parsed->operands[0]);
+      OpenJournalOperand(parsed->operands);
   if (!journal.ok()) return Fail("replay", journal.status(), console);
   ReplayOptions options;
-  if (isatty(STDERR_FILENO)) {
-    const uint64_t last = (*journal)->last_sequence();
-    options.on_record = [&console, last](uint64_t sequence) {
-      if (sequence % kProgress != 0) return;
-      console.err << "\rrecord " << sequence << " of " << last << std::flush;
-    };
-  }
+  options.on_record = RecordProgress(**journal, kProgress, console);
   const absl::StatusOr<ReplayResult> result = Replay(**journal, options);
   if (!result.ok()) return Fail("replay", result.status(), console);
   if (!result->first_difference.empty()) {
