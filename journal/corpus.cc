@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "journal/corpus_templates.h"
+#include "journal/dice.h"
 
 namespace gpubinder {
 namespace {
@@ -26,41 +27,6 @@ constexpr GpuClass kClasses[] = {
 constexpr const char* kWords[] = {"web",   "db",    "render", "train",
                                   "infer", "batch", "dev",    "stage",
                                   "lab",   "edge",  "api",    "queue"};
-
-std::string Packed(absl::string_view text) {
-  std::string packed;
-  bool at_line_start = false;
-  for (const char c : text) {
-    if (at_line_start && c == ' ') continue;
-    at_line_start = c == '\n';
-    if (!at_line_start) packed.push_back(c);
-  }
-  return packed;
-}
-
-// splitmix64: the standard library's distributions differ by library.
-class Dice {
- public:
-  explicit Dice(uint64_t seed) : state_(seed) {}
-  uint64_t Next() {
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  uint64_t Below(uint64_t bound) { return Next() % bound; }
-  std::string Hex() { return absl::StrFormat("%016x", Next()); }
-  std::string Uid() {
-    const std::string a = Hex();
-    const std::string b = Hex();
-    return absl::StrCat(a.substr(0, 8), "-", a.substr(8, 4), "-4",
-                        a.substr(13, 3), "-a", b.substr(1, 3), "-",
-                        b.substr(4, 12));
-  }
-
- private:
-  uint64_t state_;
-};
 
 struct Vm {
   std::string name, space, claim, pod, uid, vmi_uid, claim_uid, pod_uid, node;

@@ -201,4 +201,15 @@ const char kNodeTemplate[] = R"({
  "nvcr.io/nvidia/kubevirt-gpu-device-plugin:v1.4.0"],
  "sizeBytes":3@BYTE@1772}]}})";
 
+std::string Packed(absl::string_view text) {
+  std::string packed;
+  bool at_line_start = false;
+  for (const char c : text) {
+    if (at_line_start && c == ' ') continue;
+    at_line_start = c == '\n';
+    if (!at_line_start) packed.push_back(c);
+  }
+  return packed;
+}
+
 }  // namespace gpubinder

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "tools/bench/dice.h"
+#include "journal/dice.h"
 
 namespace gpubinder::bench {
 namespace {

@@ -10,9 +10,9 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "journal/corpus_templates.h"
+#include "journal/dice.h"
 #include "k8s/object_filter.h"
 #include "reconciler/model/kind.h"
-#include "tools/bench/dice.h"
 
 namespace gpubinder::bench {
 namespace {
@@ -60,18 +60,6 @@ constexpr char kManagedFields[] = R"("managedFields":[{"manager":"@WRITER@",
 "f:status":{"f:conditions":{"k:{\"type\":\"Ready\"}":{".":{},
 "f:lastTransitionTime":{},"f:status":{},"f:type":{}}}}},
 "subresource":"status"}],)";
-
-// The templates are broken into lines for the reader.
-std::string Packed(absl::string_view text) {
-  std::string packed;
-  bool at_line_start = false;
-  for (const char c : text) {
-    if (at_line_start && c == ' ') continue;
-    at_line_start = c == '\n';
-    if (!at_line_start) packed.push_back(c);
-  }
-  return packed;
-}
 
 struct Vm {
   std::string name, space, pod, uid, vmi_uid, pod_uid, node, created, team;

@@ -1,15 +1,16 @@
 // Random numbers that are the same on every machine (splitmix64): the standard
-// library's distributions differ by library.
+// library's distributions differ by library. For corpora and benchmarks.
 
-#ifndef TOOLS_BENCH_DICE_H_
-#define TOOLS_BENCH_DICE_H_
+#ifndef JOURNAL_DICE_H_
+#define JOURNAL_DICE_H_
 
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-namespace gpubinder::bench {
+namespace gpubinder {
 
 class Dice {
  public:
@@ -22,19 +23,21 @@ class Dice {
   }
   uint64_t Below(uint64_t bound) { return Next() % bound; }
   bool OneIn(uint64_t times) { return Below(times) == 0; }
+  // 16 digits.
+  std::string Hex() { return absl::StrFormat("%016x", Next()); }
   // In the usual form.
   std::string Uid() {
-    const uint64_t a = Next();
-    const uint64_t b = Next();
-    return absl::StrFormat("%08x-%04x-4%03x-a%03x-%012x", a >> 32,
-                           (a >> 16) & 0xffff, a & 0xfff, b >> 52,
-                           b & 0xffffffffffff);
+    const std::string a = Hex();
+    const std::string b = Hex();
+    return absl::StrCat(a.substr(0, 8), "-", a.substr(8, 4), "-4",
+                        a.substr(13, 3), "-a", b.substr(1, 3), "-",
+                        b.substr(4, 12));
   }
 
  private:
   uint64_t state_;
 };
 
-}  // namespace gpubinder::bench
+}  // namespace gpubinder
 
-#endif  // TOOLS_BENCH_DICE_H_
+#endif  // JOURNAL_DICE_H_
