@@ -116,6 +116,7 @@ void KeepRestless(const Plan& plan, Snapshot& snapshot) {
 void RunSteps(Plan& plan) {
   const bool enabled = plan.config().enabled;
   ProtectClasses(plan);
+  ProtectClaims(plan);
   if (enabled) {
     JudgeMassLoss(plan);
     FollowMigrations(plan);

@@ -83,9 +83,6 @@ void RetireClaim(Row row, Plan& plan) {
     v1::Effect effect = EffectOn(Kind::kGpuClaim, claim.meta);
     effect.mutable_delete_template_claim();
     AddFor(set, std::move(effect), plan);
-  } else if (!deleting && enabled && !has) {
-    AddFor(set, WithFinalizer(Kind::kGpuClaim, claim.meta, kClaimFinalizer),
-           plan);
   } else if (has && (!enabled || (deleting && !IsHeldByPinned(set, plan)))) {
     AddFor(set, WithoutFinalizer(Kind::kGpuClaim, claim.meta, kClaimFinalizer),
            plan);
@@ -104,6 +101,21 @@ void ProtectClasses(Plan& plan) {
       continue;
     }
     plan.AddAlone(WithFinalizer(Kind::kGpuClass, meta, kClassFinalizer));
+  }
+}
+
+void ProtectClaims(Plan& plan) {
+  if (!plan.config().enabled) return;
+  for (const Row row : plan.claims()) {
+    const ObjectMeta& meta = plan.claim(row).meta;
+    const std::optional<size_t> set = plan.SetOf(row);
+    if (meta.deleting.has_value() || Has(meta, kClaimFinalizer) ||
+        plan.IsWritten(meta.uid) ||
+        (set.has_value() && plan.state(*set).frozen) ||
+        HasDoneItsWork(plan.claim(row), plan.snapshot())) {
+      continue;
+    }
+    AddFor(set, WithFinalizer(Kind::kGpuClaim, meta, kClaimFinalizer), plan);
   }
 }
 

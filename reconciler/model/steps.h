@@ -12,6 +12,9 @@ namespace gpubinder {
 
 // Class finalizers that are missing go on before the first binding (H1).
 void ProtectClasses(Plan& plan);
+// Claim finalizers that are missing are the first effects of their set, so a
+// claim that is bound or started on can no longer vanish (H1).
+void ProtectClaims(Plan& plan);
 // Whether so many nodes stopped keeping their sets that nothing is ended or
 // lost in this pass (M4's safety valve).
 void JudgeMassLoss(Plan& plan);

@@ -1,5 +1,6 @@
 #include "reconciler/naive/judge.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -146,6 +147,27 @@ TEST_F(JudgeTest, APinBeforeItsBindingsIsAFault) {
   std::swap(EffectOn("y", v1::Effect::kBindClaim),
             EffectOn("pod", v1::Effect::kPinPod));
   ExpectFault("binds after it has pinned");
+}
+
+TEST_F(JudgeTest, AClaimThatIsUsedWithoutItsFinalizerIsAFault) {
+  for (const char* name : {"x", "z"}) {
+    GpuClaim claim = *snapshot_.claims().Find("t", name);
+    claim.meta.finalizers.clear();
+    claim.meta.resource_version = "2";
+    Add(claim);
+  }
+  result_ = RunPass(snapshot_, kNow);
+  EXPECT_EQ(absl::StrJoin(JudgePass(snapshot_, kNow, result_), "\n"), "");
+  v1::Effect protect = EffectOn("x", v1::Effect::kAddFinalizer);
+  Drop(EffectOn("x", v1::Effect::kAddFinalizer));
+  Drop(EffectOn("z", v1::Effect::kAddFinalizer));
+  ExpectFault("t/claim:z: uses z without its finalizer");
+  // After the binding of x and before the pin.
+  const auto pin = std::find_if(
+      result_.effects.begin(), result_.effects.end(),
+      [](const v1::Effect& effect) { return effect.has_pin_pod(); });
+  result_.effects.insert(pin, protect);
+  ExpectFault("t/web: uses x without its finalizer");
 }
 
 TEST_F(JudgeTest, AnOrderBeforeAStartIsAFault) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reconciler/model/config.h"
 #include "reconciler/naive/bench.h"
 #include "reconciler/naive/text.h"
 
@@ -241,6 +242,30 @@ void JudgePodWrite(Bench& bench, const v1::Effect& effect) {
   bench.Fault(uid, "is written, and no live VMI lists it");
 }
 
+// H1: a claim carries its finalizer before it is bound or its VM is started.
+void JudgeProtection(Bench& bench) {
+  std::set<std::string> added;
+  auto judge = [&](const std::string& key, const GpuClaim& claim) {
+    const std::vector<std::string>& has = claim.meta.finalizers;
+    if (std::find(has.begin(), has.end(), kClaimFinalizer) == has.end() &&
+        !added.contains(claim.meta.uid)) {
+      bench.Fault(key, "uses " + claim.meta.name + " without its finalizer");
+    }
+  };
+  for (const v1::Effect& effect : bench.result->effects) {
+    if (effect.has_add_finalizer()) added.insert(effect.target().uid());
+    if (!effect.has_bind_claim() && !effect.has_pin_pod()) continue;
+    for (const SetState& set : bench.world.sets) {
+      if (set.key != effect.set_key()) continue;
+      for (const int member : set.members) {
+        const GpuClaim& claim = *bench.world.claims[member].claim;
+        const bool bound = effect.target().uid() == claim.meta.uid;
+        if (effect.has_pin_pod() || bound) judge(set.key, claim);
+      }
+    }
+  }
+}
+
 void JudgeOrderInSet(Bench& bench) {
   std::map<std::string, std::string> called;
   std::map<std::string, int> pinned;
@@ -288,6 +313,7 @@ void JudgeAttachments(Bench& bench) {
 void JudgeWrites(Bench& bench) {
   const Snapshot& snapshot = *bench.world.snapshot;
   JudgeOrderInSet(bench);
+  JudgeProtection(bench);
   for (const v1::Effect& effect : bench.result->effects) {
     const v1::Target& target = effect.target();
     const ObjectMeta* meta = TargetMeta(snapshot, target);
