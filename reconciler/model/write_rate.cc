@@ -35,6 +35,8 @@ std::string ContentOf(const v1::Effect& effect) {
       return effect.record_rejection().entry().pod_uid();
     case v1::Effect::kAttachClaim:
       return effect.attach_claim().uid();
+    case v1::Effect::kAddFinalizer:
+      return effect.add_finalizer().finalizer();
     case v1::Effect::kWriteSettings:
       return absl::StrCat(effect.write_settings().resource_names(), " ",
                           effect.write_settings().raw_resource_names());
@@ -43,17 +45,48 @@ std::string ContentOf(const v1::Effect& effect) {
   }
 }
 
+// Writes that undo each other go to one place, so that the second of two
+// bindings to a node with a loss between them is no repeat.
+v1::Effect::WriteCase UndoneWith(v1::Effect::WriteCase write) {
+  switch (write) {
+    case v1::Effect::kLoseClaim:
+      return v1::Effect::kBindClaim;
+    case v1::Effect::kReleaseClaim:
+      return v1::Effect::kAttachClaim;
+    case v1::Effect::kRemoveFinalizer:
+      return v1::Effect::kAddFinalizer;
+    default:
+      return write;
+  }
+}
+
+// Of the places of an object that such writes go to.
+std::string PrefixOf(const v1::Effect& effect, v1::Effect::WriteCase write) {
+  return absl::StrCat(WrittenObject(effect.target()), "/",
+                      static_cast<int>(write), "/");
+}
+
 // One place of an object that writes go to.
 std::string PlaceOf(const v1::Effect& effect) {
-  return absl::StrCat(WrittenObject(effect.target()), "/",
-                      static_cast<int>(effect.write_case()), "/",
+  return absl::StrCat(PrefixOf(effect, UndoneWith(effect.write_case())),
                       effect.set_condition().type());
+}
+
+void Forget(const std::string& prefix, Snapshot& snapshot) {
+  auto& writes = snapshot.applied_writes;
+  std::string end = prefix;
+  ++end.back();
+  writes.erase(writes.lower_bound(prefix), writes.lower_bound(end));
 }
 
 // Whether the very same write was applied a moment ago.
 bool DidNotStick(const v1::Effect& effect, absl::Time at, Snapshot& snapshot) {
   if (effect.target().uid().empty() && !effect.has_write_settings()) {
     return false;
+  }
+  // They carry the claim's conditions, and may undo what was written of them.
+  if (effect.has_bind_claim() || effect.has_lose_claim()) {
+    Forget(PrefixOf(effect, v1::Effect::kSetCondition), snapshot);
   }
   AppliedWrite write{.content = ContentOf(effect), .at = at};
   auto [last, first] = snapshot.applied_writes.emplace(PlaceOf(effect), write);
@@ -106,9 +139,7 @@ void NoteRate(const v1::Effect& effect, const v1::Outcome& outcome,
 }
 
 void ForgetWrites(const std::string& uid, Snapshot& snapshot) {
-  auto& writes = snapshot.applied_writes;
-  // '0' follows '/'.
-  writes.erase(writes.lower_bound(uid + "/"), writes.lower_bound(uid + "0"));
+  Forget(uid + "/", snapshot);
 }
 
 void NoteUsageWrite(const v1::Effect& effect, const v1::Outcome& outcome,

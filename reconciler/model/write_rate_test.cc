@@ -17,6 +17,32 @@ v1::Effect Memory(const std::string& message) {
   return effect;
 }
 
+v1::Effect OnClaim() {
+  v1::Effect effect;
+  effect.set_set_key(kKey);
+  effect.mutable_target()->set_uid("claim-1");
+  return effect;
+}
+
+v1::Effect Bind(const char* node) {
+  v1::Effect effect = OnClaim();
+  effect.mutable_bind_claim()->set_node_name(node);
+  return effect;
+}
+
+v1::Effect Lose() {
+  v1::Effect effect = OnClaim();
+  effect.mutable_lose_claim()->set_reason(v1::NODE_GONE);
+  return effect;
+}
+
+v1::Effect Gathered(const char* status) {
+  v1::Effect effect = OnClaim();
+  effect.mutable_set_condition()->set_type("Gathered");
+  effect.mutable_set_condition()->set_status(status);
+  return effect;
+}
+
 v1::Outcome Applied() {
   v1::Outcome outcome;
   outcome.set_kind(v1::Outcome::APPLIED);
@@ -57,6 +83,29 @@ TEST_F(WriteRateTest, AnotherContentOrALaterTimeIsNoRepeat) {
   EXPECT_EQ(Note(Memory("y"), Applied()), absl::ZeroDuration());
   at_ += absl::Minutes(1);
   EXPECT_EQ(Note(Memory("y"), Applied()), absl::ZeroDuration());
+}
+
+TEST_F(WriteRateTest, WhatALaterWriteUndidHasStuck) {
+  v1::Effect attach = OnClaim(), release = OnClaim();
+  attach.mutable_attach_claim()->set_uid("vmi-1");
+  release.mutable_release_claim()->set_uid("vmi-1");
+  v1::Effect protect = OnClaim(), unprotect = OnClaim();
+  protect.mutable_add_finalizer()->set_finalizer("f");
+  unprotect.mutable_remove_finalizer()->set_finalizer("f");
+  const v1::Effect waits = Gathered("False");
+  for (const v1::Effect& effect :
+       {Bind("a"), Lose(), Bind("a"), Lose(), attach, release, attach, release,
+        protect, unprotect, protect, waits, Bind("b"), waits}) {
+    EXPECT_EQ(Note(effect, Applied()), absl::ZeroDuration())
+        << effect.ShortDebugString();
+  }
+}
+
+TEST_F(WriteRateTest, ABindingOrALossThatNobodyOfUsUndidHasNotStuck) {
+  Note(Bind("a"), Applied());
+  EXPECT_EQ(Note(Bind("a"), Applied()), absl::Seconds(1));
+  EXPECT_EQ(Note(Lose(), Applied()), absl::ZeroDuration());
+  EXPECT_EQ(Note(Lose(), Applied()), absl::Seconds(1));
 }
 
 TEST_F(WriteRateTest, TheFirstConflictInARowIsDecidedAgainAtOnce) {
