@@ -76,7 +76,6 @@ void Story::SetUp() {
   cluster_ = *std::move(cluster);
   Create(Kind::kNamespace, NamespaceObject(kTenant));
   Create(Kind::kGpuClass, ClassObject("h100", kH100));
-  AwaitSeen(Kind::kGpuClass, "h100");
 }
 
 void Story::TearDown() {
@@ -116,6 +115,9 @@ void Story::SeePass(const FinishedPass& pass) {
   }
   for (const auto& [key, row] : pass.snapshot.classes().by_name()) {
     seen_.emplace(Kind::kGpuClass, pass.snapshot.classes()[row].meta.name);
+  }
+  for (const auto& [key, row] : pass.snapshot.claims().by_name()) {
+    seen_.emplace(Kind::kGpuClaim, pass.snapshot.claims()[row].meta.name);
   }
   ++passes_;
   ++revisions_;
@@ -157,6 +159,10 @@ void Story::Create(Kind kind, const Json& object) {
   ResourcePath path = PathOf(kind, "");
   const auto made = cluster_->client().Create(path, object.dump(), kCall);
   EXPECT_TRUE(made.ok()) << object.dump() << ": " << made.status();
+  if (kind == Kind::kNode || kind == Kind::kGpuClass ||
+      kind == Kind::kGpuClaim) {
+    AwaitSeen(kind, TextAt(object, {"metadata", "name"}));
+  }
 }
 
 void Story::Merge(Kind kind, const std::string& name, const Json& patch) {
@@ -181,7 +187,6 @@ void Story::Delete(Kind kind, const std::string& name) {
 void Story::AddNode(const std::string& name,
                     const std::map<std::string, int64_t>& units) {
   Create(Kind::kNode, NodeObject(name, units));
-  AwaitSeen(Kind::kNode, name);
 }
 
 Json Story::Get(Kind kind, const std::string& name) {

@@ -43,11 +43,11 @@ class Story : public testing::Test {
   // Ends it, runs its passes again, and reports what was broken.
   void TearDown() override;
 
-  // Writes that must succeed.
+  // Writes that must succeed. What others ask for (nodes, classes, claims) a
+  // pass has seen when they return.
   void Create(Kind kind, const nlohmann::json& object);
   void Merge(Kind kind, const std::string& name, const nlohmann::json& patch);
   void Delete(Kind kind, const std::string& name);
-  // Returns when a pass has seen it.
   void AddNode(const std::string& name,
                const std::map<std::string, int64_t>& units);
   // `status` as its writer would set it.
@@ -90,7 +90,7 @@ class Story : public testing::Test {
   absl::CondVar revised_;
   // Of the server, and passes.
   uint64_t revisions_ ABSL_GUARDED_BY(mutex_) = 0;
-  // Nodes and classes that a pass has seen.
+  // Nodes, classes and claims that a pass has seen.
   std::set<std::pair<Kind, std::string>> seen_ ABSL_GUARDED_BY(mutex_);
   uint64_t writes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> passes_ = 0;
