@@ -113,6 +113,16 @@ std::vector<NameId> Books::RawNodesOf(Row vmi) const {
   return nodes;
 }
 
+std::vector<NameId> Books::ChangedNodes() const {
+  std::vector<NameId> nodes;
+  for (const auto& [place, use] : changed_) {
+    if (nodes.empty() || nodes.back() != place.first) {
+      nodes.push_back(place.first);
+    }
+  }
+  return nodes;
+}
+
 void Books::AddAssumed() {
   for (const auto& [id, effect] : snapshot_.in_flight) {
     if (!effect.has_bind_claim()) continue;

@@ -56,6 +56,8 @@ class Books {
   // The nodes of which units were assumed since the books were made, one entry
   // a time and in that order: what was read of other nodes is still so.
   const std::vector<NameId>& touched() const { return touched_; }
+  // The nodes on which more is used than the index counts, by number.
+  std::vector<NameId> ChangedNodes() const;
 
  private:
   NodeUse& At(NameId node, NameId resource);

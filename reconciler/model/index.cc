@@ -229,6 +229,7 @@ void RefreshIndex(Snapshot& snapshot) {
   if (changes.everything) {
     AddAllNamespaces(snapshot);
     index.keepers.clear();
+    index.judge = {};
   }
   if (changes.everything || !changes.nodes.empty()) {
     index.classes_settled = false;
@@ -257,6 +258,7 @@ void RefreshIndex(Snapshot& snapshot) {
     LookAtNode(node, index);
   }
   for (const NameId node : changes.units) refresher.CountUnits(node);
+  NoteChanges(changes.nodes, changes.units, index.judge);
   changes = IndexChanges{.everything = false, .quotas = false};
 }
 

@@ -20,7 +20,9 @@
 #include "absl/numeric/int128.h"
 #include "reconciler/model/claim_set.h"
 #include "reconciler/model/explanation.h"
+#include "reconciler/model/kept_judge.h"
 #include "reconciler/model/name_table.h"
+#include "reconciler/model/node_use.h"
 #include "reconciler/model/table.h"
 
 namespace gpubinder {
@@ -33,20 +35,6 @@ struct IndexChanges {
   absl::btree_set<std::string> namespaces;
   absl::btree_set<NameId> nodes;  // the objects
   absl::btree_set<NameId> units;  // nodes on which other units are booked
-};
-
-using NodeAndResource = std::pair<NameId, NameId>;
-
-// What one node has of one resource.
-struct NodeUse {
-  int64_t allocatable = 0;
-  int64_t booked = 0;
-  int64_t raw = 0;
-  bool served = false;     // allocatable names the resource, above 0
-  bool malformed = false;  // allocatable cannot be used
-
-  // Never below 0 and never wrapped.
-  int64_t free() const;
 };
 
 struct ResourceUse {
@@ -141,6 +129,9 @@ struct PassIndex {
   absl::btree_map<BudgetKey, Pool> pools;
   absl::btree_map<std::pair<Row, std::string>, int64_t> uncovered;
   std::vector<BudgetProblem> quota_problems;  // by namespace and name
+
+  // How nodes were judged for sets that wait.
+  KeptJudge judge;
 
   // The set of a claim; null: it is in none.
   const ClaimSet* SetOf(Row claim) const {

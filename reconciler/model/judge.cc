@@ -6,6 +6,7 @@
 #include "reconciler/model/filter.h"
 #include "reconciler/model/node_cells.h"
 #include "reconciler/model/shape.h"
+#include "reconciler/model/shape_key.h"
 
 namespace gpubinder {
 namespace {
@@ -23,8 +24,9 @@ class Recount {
     uint32_t group = kNoGroup;
   };
 
-  Recount(const Shape& shape, const std::vector<NodeIndex>& apart)
-      : shape_(shape), apart_(apart) {
+  Recount(const Shape& shape, const NodeCells& cells,
+          const std::vector<NodeIndex>& apart)
+      : shape_(shape), cells_(cells), apart_(apart) {
     for (const Judgement& judgement : shape.judgements()) {
       lines_.push_back({.reasons = judgement.reasons,
                         .nodes = judgement.nodes,
@@ -89,7 +91,7 @@ class Recount {
   // Of the lines whose first node was taken out.
   void FindFirst(const absl::btree_set<uint32_t>& headless) {
     for (const uint32_t number : headless) lines_[number].first = kNoGroup;
-    const std::vector<NodeCells::Cell>& cells = shape_.cells().cells();
+    const std::vector<NodeCells::Cell>& cells = cells_.cells();
     for (size_t i = 0; i < cells.size(); ++i) {
       if (cells[i].nodes.empty()) continue;
       const uint32_t number = shape_.JudgementOf(i);
@@ -104,6 +106,7 @@ class Recount {
   }
 
   const Shape& shape_;
+  const NodeCells& cells_;
   const std::vector<NodeIndex>& apart_;
   std::vector<Line> lines_;  // the shape's, then those of this set alone
   absl::btree_map<std::string, uint32_t> own_;
@@ -111,37 +114,56 @@ class Recount {
 
 }  // namespace
 
-NodeJudge::NodeJudge(const Snapshot& snapshot, const Books& books)
-    : snapshot_(snapshot), books_(books) {}
-NodeJudge::~NodeJudge() = default;
+NodeJudge::NodeJudge(const Snapshot& snapshot, const Books& books,
+                     KeptJudge& kept)
+    : snapshot_(snapshot), books_(books), kept_(kept) {}
 
-NodeFacts& NodeJudge::Facts() {
-  if (facts_ == nullptr) {
-    facts_ = std::make_unique<NodeFacts>(snapshot_, books_);
+// Brings the facts up to what the pass has decided.
+void NodeJudge::FollowBooks() {
+  const std::vector<NameId>& touched = books_.touched();
+  if (!caught_up_) {
+    CatchUp(snapshot_, books_, kept_);
+    caught_up_ = true;
+    followed_ = touched.size();
   }
-  return *facts_;
+  for (; followed_ < touched.size(); ++followed_) {
+    kept_.facts->ReadUses(touched[followed_], books_);
+    kept_.assumed.insert(touched[followed_]);
+  }
 }
 
-NameId NodeJudge::NodeAt(NodeIndex node) { return Facts().name(node); }
-
-Shape& NodeJudge::ShapeOf(const Demand& demand) {
-  std::unique_ptr<Shape>& shape = shapes_[ShapeKey(demand, snapshot_)];
-  if (shape != nullptr) return *shape;
-  std::vector<LabelKey> keys = LabelsAsked(demand, snapshot_);
-  std::vector<NameId> resources;
+uint32_t NodeJudge::CellsOf(const Demand& demand) {
+  KeptJudge::Parting parting{LabelsAsked(demand, snapshot_), {}};
   for (const Demand::Need& need : demand.needs) {
-    resources.push_back(need.resource);
+    parting.second.push_back(need.resource);
   }
-  std::unique_ptr<NodeCells>& cells = cells_[{keys, resources}];
-  if (cells == nullptr) {
-    cells = std::make_unique<NodeCells>(keys, resources, Facts());
+  auto known = kept_.cells_of.find(parting);
+  if (known != kept_.cells_of.end()) return known->second;
+  std::vector<size_t> labels, uses;
+  for (const LabelKey& key : parting.first) {
+    labels.push_back(kept_.facts->LabelAt(key, snapshot_));
   }
-  shape = std::make_unique<Shape>(demand, *cells, Facts());
-  return *shape;
+  for (const NameId resource : parting.second) {
+    uses.push_back(kept_.facts->UseAt(resource, books_));
+  }
+  const uint32_t number = kept_.next_cells++;
+  kept_.cells.try_emplace(number, std::move(labels), std::move(uses),
+                          *kept_.facts);
+  kept_.cells_of.emplace(std::move(parting), number);
+  return number;
 }
 
-std::vector<NodeIndex> NodeJudge::Apart(const Demand& demand,
-                                        const std::vector<NameId>& others) {
+Shape& NodeJudge::ShapeOf(const Question& question) {
+  std::string key = ShapeKey(question.demand, snapshot_);
+  auto known = kept_.shapes.find(key);
+  if (known != kept_.shapes.end()) return known->second;
+  const uint32_t cells = CellsOf(question.demand);
+  return kept_.shapes.try_emplace(std::move(key), question, cells, *kept_.facts)
+      .first->second;
+}
+
+std::vector<NodeIndex> NodeJudge::Apart(
+    const Demand& demand, const std::vector<NameId>& others) const {
   std::vector<NameId> names = others;
   for (const auto& [place, units] : demand.own) names.push_back(place.first);
   for (const auto& [place, units] : demand.leaving) {
@@ -158,7 +180,7 @@ std::vector<NodeIndex> NodeJudge::Apart(const Demand& demand,
   }
   std::vector<NodeIndex> apart;
   for (const NameId name : names) {
-    const std::optional<NodeIndex> node = Facts().Find(name);
+    const std::optional<NodeIndex> node = kept_.facts->Find(name);
     if (node.has_value()) apart.push_back(*node);
   }
   std::sort(apart.begin(), apart.end());
@@ -167,15 +189,16 @@ std::vector<NodeIndex> NodeJudge::Apart(const Demand& demand,
 }
 
 void NodeJudge::JudgeApart(const Demand& demand, const Shape& shape,
-                           Judged& judged) {
+                           Judged& judged) const {
+  const NodeCells& cells = kept_.cells.at(shape.cells_number());
   std::vector<std::pair<NodeIndex, uint32_t>> places;
   for (const NodeIndex node : judged.apart) {
-    places.emplace_back(node, shape.JudgementOf(shape.cells().CellOf(node)));
+    places.emplace_back(node, shape.JudgementOf(cells.CellOf(node)));
   }
-  Recount recount(shape, judged.apart);
+  Recount recount(shape, cells, judged.apart);
   recount.TakeOut(places);
   for (auto& [node, line] : places) {
-    const Row row = facts_->row(node);
+    const Row row = kept_.facts->row(node);
     Reasons reasons = JudgeNode(row, demand, snapshot_, books_);
     if (reasons.empty()) {
       judged.fitting_apart.emplace_back(
@@ -183,7 +206,7 @@ void NodeJudge::JudgeApart(const Demand& demand, const Shape& shape,
     }
     line = recount.PutIn(node, std::move(reasons));
   }
-  std::vector<NodeGroup> groups = recount.Groups(*facts_->names());
+  std::vector<NodeGroup> groups = recount.Groups(*kept_.facts->names());
   std::vector<uint32_t> group_of_judgement;
   for (const Recount::Line& line : recount.lines()) {
     group_of_judgement.push_back(line.group);
@@ -196,13 +219,18 @@ void NodeJudge::JudgeApart(const Demand& demand, const Shape& shape,
 
 Judged NodeJudge::Judge(const Demand& demand,
                         const std::vector<NameId>& others) {
-  Shape& shape = ShapeOf(demand);
-  shape.Count();
+  FollowBooks();
+  const Question question{
+      .demand = demand, .snapshot = snapshot_, .books = books_};
+  Shape& shape = ShapeOf(question);
+  NodeCells& cells = kept_.cells.at(shape.cells_number());
+  cells.CatchUp(*kept_.facts);
+  shape.Count(question, cells, *kept_.facts);
   Judged judged{.nodes = shape.judged(), .apart = Apart(demand, others)};
-  for (const size_t i : shape.fitting_cells()) {
-    const NodeCells::Cell& cell = shape.cells().cells()[i];
-    judged.cells.push_back(
-        {.free_after = shape.FreeAfter(cell), .nodes = &cell.nodes});
+  for (const uint32_t i : shape.fitting_cells()) {
+    const NodeCells::Cell& cell = cells.cells()[i];
+    judged.cells.push_back({.free_after = shape.FreeAfter(cell, *kept_.facts),
+                            .nodes = &cell.nodes});
   }
   if (!judged.apart.empty()) JudgeApart(demand, shape, judged);
   return judged;

@@ -1,29 +1,25 @@
 // The judge of a pass: which nodes accept a set, and why the others do not, at
-// a cost of what has changed since the like was asked (rules N1 to N5, C8).
+// a cost of what has changed since the like was asked, in this pass or in an
+// earlier one (rules N1 to N5, C8).
 //
 // Its answers are those of JudgeNode for each node, whatever is shared.
 
 #ifndef RECONCILER_MODEL_JUDGE_H_
 #define RECONCILER_MODEL_JUDGE_H_
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "reconciler/model/capacity.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/judged_nodes.h"
-#include "reconciler/model/node_facts.h"
+#include "reconciler/model/kept_judge.h"
 #include "reconciler/model/snapshot.h"
 
 namespace gpubinder {
-
-class NodeCells;
-class Shape;
 
 // Nodes that accept a set and are equal to it but for their names.
 struct FittingCell {
@@ -43,36 +39,36 @@ struct Judged {
 
 class NodeJudge {
  public:
-  // The arguments outlive this. Nothing is read before it is asked for.
-  NodeJudge(const Snapshot& snapshot, const Books& books);
-  ~NodeJudge();
+  // The arguments outlive this, and the books are those of one pass. Nothing
+  // is read before it is asked for.
+  NodeJudge(const Snapshot& snapshot, const Books& books, KeptJudge& kept);
   NodeJudge(const NodeJudge&) = delete;
   NodeJudge& operator=(const NodeJudge&) = delete;
 
   // Judges all nodes as the books are now. Nodes where the demand's set has
   // claims, pods or a rejection are judged apart, and so are `others`.
   // The first of its shape: O(nodes x log); then, and where shapes ask for the
-  // same labels and resources, O(cells + groups + nodes apart). Where the
-  // books have not changed and none is apart: O(1) beside the fitting cells.
+  // same labels and resources, O(nodes that changed + groups + nodes apart).
+  // Where none has changed and none is apart: O(1) beside the fitting cells.
   Judged Judge(const Demand& demand, const std::vector<NameId>& others);
 
   // The node of that number.
-  NameId NodeAt(NodeIndex node);
+  NameId NodeAt(NodeIndex node) const { return kept_.facts->name(node); }
 
  private:
-  NodeFacts& Facts();
-  Shape& ShapeOf(const Demand& demand);
+  void FollowBooks();
+  Shape& ShapeOf(const Question& question);
+  uint32_t CellsOf(const Demand& demand);
   std::vector<NodeIndex> Apart(const Demand& demand,
-                               const std::vector<NameId>& others);
-  void JudgeApart(const Demand& demand, const Shape& shape, Judged& judged);
+                               const std::vector<NameId>& others) const;
+  void JudgeApart(const Demand& demand, const Shape& shape,
+                  Judged& judged) const;
 
   const Snapshot& snapshot_;
   const Books& books_;
-  std::unique_ptr<NodeFacts> facts_;
-  absl::btree_map<std::pair<std::vector<LabelKey>, std::vector<NameId>>,
-                  std::unique_ptr<NodeCells>>
-      cells_;
-  absl::btree_map<std::string, std::unique_ptr<Shape>> shapes_;
+  KeptJudge& kept_;
+  bool caught_up_ = false;
+  size_t followed_ = 0;  // of the books' touched nodes
 };
 
 }  // namespace gpubinder

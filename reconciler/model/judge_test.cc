@@ -58,6 +58,21 @@ class RandomCluster {
 
   Snapshot& snapshot() { return snapshot_; }
   int nodes() const { return nodes_; }
+  // Something that judging may depend on becomes another.
+  void Change() {
+    switch (Below(12)) {
+      case 0:
+        return Remove(Below(nodes_));
+      case 1:
+        return AddVolume(Below(3));
+      case 2:
+        return AddSchedulingClass(Below(2));
+      case 3:
+        return Odd(3) ? AddClass(Below(3)) : AddVm(Below(10));
+      default:  // it may be one that was removed
+        return AddNode(Below(nodes_));
+    }
+  }
   int Below(int n) {
     return std::uniform_int_distribution<>(0, n - 1)(random_);
   }
@@ -68,6 +83,17 @@ class RandomCluster {
     record.mutable_object()->set_type(v1::ObjectEvent::ADDED);
     record.mutable_object()->set_kind(std::string(KindName(KindOf(object))));
     Fold(record, object, snapshot_);
+  }
+  void Remove(int i) {
+    v1::Record record;
+    v1::ObjectEvent& event = *record.mutable_object();
+    event.set_type(v1::ObjectEvent::DELETED);
+    event.set_kind(std::string(KindName(Kind::kNode)));
+    event.set_name(absl::StrCat("n", i));
+    const Node* node = snapshot_.nodes().Find("", event.name());
+    if (node == nullptr) return;
+    event.set_uid(node->meta.uid);
+    Fold(record, std::nullopt, snapshot_);
   }
   // One time in n, and seldom where most is alike.
   bool Odd(int n) { return Below(alike_ ? 5 * n : n) == 0; }
@@ -121,13 +147,18 @@ class RandomCluster {
   }
   void AddNode(int i) {
     Node node;
-    node.meta = {.name = absl::StrCat("n", i), .uid = absl::StrCat("n", i)};
+    node.meta.name = absl::StrCat("n", i);
+    const Node* there = snapshot_.nodes().Find("", node.meta.name);
+    node.meta.uid = there != nullptr
+                        ? there->meta.uid
+                        : absl::StrCat(node.meta.name, "-", made_++);
     node.meta.labels["host"] = node.meta.name;
     if (!Odd(4)) node.meta.labels["zone"] = Value();
     if (Odd(2)) node.meta.labels["disk"] = "";
     if (!Odd(6)) node.meta.labels[kKubeVirtSchedulable] = "true";
     if (Odd(9)) node.meta.deleting = kNow;
-    if (Odd(9)) node.meta.problems = {{"spec", "is bad"}};
+    if (Odd(9))
+      node.meta.problems = {{"spec", absl::StrCat("is bad ", Value())}};
     node.unschedulable = Odd(6);
     for (int j = Odd(2) ? 2 : 0; j > 0; --j) {
       node.taints.push_back(
@@ -236,7 +267,7 @@ class RandomCluster {
   }
 
   std::mt19937_64 random_;
-  int nodes_ = 0;
+  int nodes_ = 0, made_ = 0;
   bool alike_ = false;  // most nodes, and most of what sets ask
   Snapshot snapshot_;
 };
@@ -316,36 +347,87 @@ void ExpectSame(const Choice& choice, const Plainly& plainly,
   EXPECT_EQ(choice.judged.Find("nobody"), nullptr);
 }
 
+// What was said of nodes, and what it was then.
+using Told = std::vector<std::pair<JudgedNodes, Rows>>;
+
+// Asks for random sets of the snapshot and books some in between, as a pass.
+void AskAtRandom(int questions, RandomCluster& cluster, Snapshot& snapshot,
+                 Told& told) {
+  RefreshIndex(snapshot);
+  LookAtAll(snapshot.index);
+  {
+    Plan plan(snapshot, TakeRestless(snapshot), kNow);
+    ASSERT_GT(plan.size(), 0u);
+    for (int step = 0; step < questions; ++step) {
+      const size_t index = cluster.Below(static_cast<int>(plan.size()));
+      const ClaimSet& set = plan.set(index);
+      const Demand demand = MakeDemand(set, snapshot, kNow);
+      const Plainly plainly = JudgePlainly(set, demand, plan);
+      const Choice choice = ChooseNode(set, demand, plan);
+      ExpectSame(choice, plainly, snapshot);
+      KeptJudge nothing;
+      const JudgedNodes anew =
+          NodeJudge(snapshot, plan.books(), nothing).Judge(demand, {}).nodes;
+      EXPECT_EQ(RowsOf(anew), plainly.rows);
+      if (testing::Test::HasFailure()) return;
+      told.emplace_back(choice.judged, plainly.rows);
+      // It may be one that has gone.
+      const std::optional<NameId> node = snapshot.names.Find(
+          absl::StrCat("n", cluster.Below(cluster.nodes() + 1)));
+      if (!node.has_value() || cluster.Below(2) == 0) continue;
+      plan.PlaceMembers(index, set.members, *node);
+    }
+  }
+  EndPass(snapshot.index.judge);
+}
+
 TEST(JudgeTest, SaysOfEachNodeWhatJudgeNodeSays) {
   const uint64_t seed = Seed();
-  for (uint64_t round = 0; round < 400; ++round) {
+  for (uint64_t round = 0; round < 200; ++round) {
     SCOPED_TRACE(absl::StrCat("seed ", seed, " round ", round));
     RandomCluster cluster(seed + round);
-    std::vector<std::pair<JudgedNodes, Rows>> told;
-    {
-      Snapshot& snapshot = cluster.snapshot();
-      RefreshIndex(snapshot);
-      Plan plan(snapshot, TakeRestless(snapshot), kNow);
-      ASSERT_GT(plan.size(), 0u);
-      for (int step = 0; step < 25; ++step) {
-        const size_t index = cluster.Below(static_cast<int>(plan.size()));
-        const ClaimSet& set = plan.set(index);
-        const Demand demand = MakeDemand(set, cluster.snapshot(), kNow);
-        const Plainly plainly = JudgePlainly(set, demand, plan);
-        const Choice choice = ChooseNode(set, demand, plan);
-        ExpectSame(choice, plainly, cluster.snapshot());
-        if (testing::Test::HasFailure()) return;
-        told.emplace_back(choice.judged, plainly.rows);
-        // It may be one that has gone.
-        const std::optional<NameId> node = cluster.snapshot().names.Find(
-            absl::StrCat("n", cluster.Below(cluster.nodes() + 1)));
-        if (!node.has_value() || cluster.Below(2) == 0) continue;
-        plan.PlaceMembers(index, set.members, *node);
-      }
-    }
+    Told told;
+    AskAtRandom(25, cluster, cluster.snapshot(), told);
+    if (testing::Test::HasFailure()) return;
     // What was told is not changed by what came after.
     for (const auto& [judged, rows] : told) EXPECT_EQ(RowsOf(judged), rows);
   }
+}
+
+// From pass to pass nodes change, come and go, and so does what sets ask for.
+TEST(JudgeTest, WhatIsKeptFromPassToPassIsSeenInNoAnswer) {
+  const uint64_t seed = Seed();
+  size_t kept = 0;
+  for (uint64_t round = 0; round < 100; ++round) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed, " round ", round));
+    RandomCluster cluster(seed + round);
+    Told told;
+    for (int pass = 0; pass < 12; ++pass) {
+      SCOPED_TRACE(absl::StrCat("pass ", pass));
+      const bool copied = cluster.Below(4) == 0;
+      Snapshot other;
+      if (copied) other = cluster.snapshot();
+      AskAtRandom(cluster.Below(10), cluster, cluster.snapshot(), told);
+      if (copied) AskAtRandom(cluster.Below(10), cluster, other, told);
+      if (testing::Test::HasFailure()) return;
+      kept += cluster.snapshot().index.judge.shapes.size();
+      for (int i = cluster.Below(4); i > 0; --i) cluster.Change();
+    }
+    for (const auto& [judged, rows] : told) EXPECT_EQ(RowsOf(judged), rows);
+  }
+  EXPECT_GT(kept, 100u);
+}
+
+TEST(JudgeTest, ShapesThatAreNotAskedForAnyMoreAreForgotten) {
+  RandomCluster cluster(1);
+  Told told;
+  AskAtRandom(10, cluster, cluster.snapshot(), told);
+  KeptJudge& kept = cluster.snapshot().index.judge;
+  EXPECT_FALSE(kept.shapes.empty());
+  for (int pass = 0; pass < 20; ++pass) EndPass(kept);
+  EXPECT_TRUE(kept.shapes.empty());
+  EXPECT_TRUE(kept.cells.empty());
+  EXPECT_FALSE(kept.facts.has_value());
 }
 
 // More selectors than a word has bits.
@@ -381,7 +463,9 @@ TEST(JudgeTest, TellsEachOfManyVolumesThatANodeDoesNotReach) {
   }
   RefreshIndex(snapshot);
   const Books books(snapshot);
-  const JudgedNodes judged = NodeJudge(snapshot, books).Judge(demand, {}).nodes;
+  KeptJudge kept;
+  const JudgedNodes judged =
+      NodeJudge(snapshot, books, kept).Judge(demand, {}).nodes;
   ASSERT_EQ(judged.groups().size(), 3u);
   EXPECT_EQ(judged.Find("a")->reasons->size(), 2u);
   EXPECT_EQ(judged.Find("b")->reasons->size(), 148u);
@@ -393,7 +477,9 @@ TEST(JudgeTest, NoNodesAreNoGroups) {
   Snapshot snapshot;
   RefreshIndex(snapshot);
   const Books books(snapshot);
-  EXPECT_TRUE(NodeJudge(snapshot, books).Judge(Demand(), {}).nodes.empty());
+  KeptJudge kept;
+  EXPECT_TRUE(
+      NodeJudge(snapshot, books, kept).Judge(Demand(), {}).nodes.empty());
 }
 
 }  // namespace

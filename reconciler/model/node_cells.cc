@@ -1,6 +1,5 @@
 #include "reconciler/model/node_cells.h"
 
-#include <optional>
 #include <utility>
 
 namespace gpubinder {
@@ -10,36 +9,30 @@ constexpr uint32_t kNoCell = ~uint32_t{0};
 
 }  // namespace
 
-NodeCells::NodeCells(const std::vector<LabelKey>& keys,
-                     std::vector<NameId> resources, NodeFacts& facts)
-    : facts_(facts),
-      resources_(std::move(resources)),
-      fixed_(facts.states()),
-      history_(std::make_shared<CellHistory>()) {
-  for (const LabelKey& key : keys) {
-    const LabelColumn& column = facts.Label(key);
-    PairNumbers numbers;
-    for (NodeIndex node = 0; node < fixed_.size(); ++node) {
-      fixed_[node] = numbers.Of(fixed_[node], column.value_of_node[node]);
-    }
-  }
-  for (const NameId resource : resources_) {
-    uses_.push_back(&facts.Use(resource));
-  }
-  caught_up_ = facts.books().touched().size();
-  for (NodeIndex node = 0; node < fixed_.size(); ++node) {
-    cell_of_node_.push_back(CellByUse(node));
+NodeCells::NodeCells(std::vector<size_t> labels, std::vector<size_t> uses,
+                     const NodeFacts& facts)
+    : labels_(std::move(labels)),
+      uses_(std::move(uses)),
+      names_(facts.names()),
+      history_pass_(facts.pass()),
+      caught_up_(facts.changes().end()) {
+  for (NodeIndex node = 0; node < facts.size(); ++node) {
+    cell_of_node_.push_back(CellByFacts(node, facts));
     auto& nodes = cells_[cell_of_node_.back()].nodes;
     nodes.insert(nodes.end(), node);
   }
-  history_->names = facts.names();
-  history_->cells = cell_of_node_;
+  history_ = std::make_shared<CellHistory>(
+      CellHistory{.names = names_, .cells = cell_of_node_});
 }
 
-uint32_t NodeCells::CellByUse(NodeIndex node) {
-  uint32_t number = fixed_[node];
-  for (const UseColumn* column : uses_) {
-    number = numbers_.Of(number, column->use_of_node[node]);
+uint32_t NodeCells::CellByFacts(NodeIndex node, const NodeFacts& facts) {
+  const uint32_t state = facts.states()[node];
+  uint32_t number = state;
+  for (const size_t label : labels_) {
+    number = numbers_.Of(number, facts.label(label).value_of_node[node]);
+  }
+  for (const size_t use : uses_) {
+    number = numbers_.Of(number, facts.use(use).use_of_node[node]);
   }
   if (number >= cell_of_number_.size()) {
     cell_of_number_.resize(number + 1, kNoCell);
@@ -48,31 +41,52 @@ uint32_t NodeCells::CellByUse(NodeIndex node) {
   if (cell == kNoCell) {
     cell = static_cast<uint32_t>(cells_.size());
     Cell& made = cells_.emplace_back();
-    made.state = facts_.states()[node];
-    made.kind = made.state;
-    for (const UseColumn* column : uses_) {
-      made.uses.push_back(column->use_of_node[node]);
+    made.state = made.kind = state;
+    for (const size_t use : uses_) {
+      made.uses.push_back(facts.use(use).use_of_node[node]);
       made.kind = kinds_.Of(made.kind, made.uses.back());
     }
   }
   return cell;
 }
 
-void NodeCells::CatchUp() {
-  const std::vector<NameId>& touched = facts_.books().touched();
-  if (caught_up_ == touched.size()) return;
-  for (const NameId resource : resources_) facts_.Use(resource);
-  for (; caught_up_ < touched.size(); ++caught_up_) {
-    const std::optional<NodeIndex> node = facts_.Find(touched[caught_up_]);
-    if (!node.has_value()) continue;
-    const uint32_t cell = CellByUse(*node);
-    uint32_t& before = cell_of_node_[*node];
-    if (cell == before) continue;
-    cells_[before].nodes.erase(*node);
-    cells_[cell].nodes.insert(*node);
-    history_->changes.push_back({.node = *node, .cell = cell});
-    before = cell;
+void NodeCells::CatchUp(const NodeFacts& facts) {
+  const EventLog<NodeIndex>& changes = facts.changes();
+  if (caught_up_ == changes.end()) return;
+  if (caught_up_ < changes.first) {
+    for (NodeIndex node = 0; node < facts.size(); ++node) Recell(node, facts);
+  } else {
+    for (size_t i = caught_up_; i < changes.end(); ++i) {
+      Recell(changes.entries[i - changes.first], facts);
+    }
   }
+  caught_up_ = changes.end();
+}
+
+void NodeCells::Recell(NodeIndex node, const NodeFacts& facts) {
+  const uint32_t to = CellByFacts(node, facts);
+  const uint32_t from = cell_of_node_[node];
+  if (to == from) return;
+  HistoryOf(facts.pass()).changes.push_back({.node = node, .cell = to});
+  cells_[from].nodes.erase(node);
+  cells_[to].nodes.insert(node);
+  cell_of_node_[node] = to;
+  moves_.entries.push_back({.node = node, .from = from, .to = to});
+}
+
+// What earlier passes have told is read by other threads: it is left alone.
+CellHistory& NodeCells::HistoryOf(uint64_t pass) {
+  if (history_pass_ != pass) {
+    history_pass_ = pass;
+    history_ = std::make_shared<CellHistory>(
+        CellHistory{.names = names_, .cells = cell_of_node_});
+    if (moves_.entries.size() > cell_of_node_.size()) moves_.Forget();
+  }
+  return *history_;
+}
+
+bool NodeCells::IsWorn() const {
+  return AreWorn(cells_.size(), cell_of_node_.size());
 }
 
 }  // namespace gpubinder

@@ -1,5 +1,5 @@
-// Cells: the nodes of a pass parted by some of their facts. All nodes of a cell
-// get the same answer to whatever asks those facts only.
+// Cells: the nodes parted by some of their facts. All nodes of a cell get the
+// same answer to whatever asks those facts only.
 
 #ifndef RECONCILER_MODEL_NODE_CELLS_H_
 #define RECONCILER_MODEL_NODE_CELLS_H_
@@ -24,35 +24,45 @@ class NodeCells {
     // Empty when the last one has left; it may be filled again.
     absl::btree_set<NodeIndex> nodes;
   };
+  struct Move {
+    NodeIndex node = 0;
+    uint32_t from = 0, to = 0;  // cells
+  };
 
-  // By state, these labels and the use of these resources. `facts` outlives
-  // this. O(nodes x (keys + resources) x log).
-  NodeCells(const std::vector<LabelKey>& keys, std::vector<NameId> resources,
-            NodeFacts& facts);
+  // By state, these columns of labels and these of uses.
+  // O(nodes x columns x log).
+  NodeCells(std::vector<size_t> labels, std::vector<size_t> uses,
+            const NodeFacts& facts);
 
-  // Moves the nodes whose use has changed. O(those x log).
-  void CatchUp();
-  // As of the last time that this was caught up with the books. A cell keeps
-  // its number.
+  // Moves the nodes whose facts have changed. `facts` are those that this was
+  // made of. O(those x columns x log); the first move of a pass O(nodes).
+  void CatchUp(const NodeFacts& facts);
+  // As of the last time that this was caught up. A cell keeps its number.
   const std::vector<Cell>& cells() const { return cells_; }
   uint32_t CellOf(NodeIndex node) const { return cell_of_node_[node]; }
+  const EventLog<Move>& moves() const { return moves_; }
+  // What is told of it is not changed by later passes.
   std::shared_ptr<const CellHistory> history() const { return history_; }
+  // Most cells have lost their nodes for good.
+  bool IsWorn() const;
 
  private:
-  // The number of the node's cell by its present use.
-  uint32_t CellByUse(NodeIndex node);
+  // The number of the node's cell by its present facts.
+  uint32_t CellByFacts(NodeIndex node, const NodeFacts& facts);
+  void Recell(NodeIndex node, const NodeFacts& facts);
+  CellHistory& HistoryOf(uint64_t pass);
 
-  NodeFacts& facts_;
-  const std::vector<NameId> resources_;
-  std::vector<const UseColumn*> uses_;
-  std::vector<uint32_t> fixed_;  // by node: its state and its labels
-  PairNumbers numbers_;          // of what does not change and of uses
+  std::vector<size_t> labels_, uses_;
+  PairNumbers numbers_;  // of states, labels and uses
   PairNumbers kinds_;
   std::vector<uint32_t> cell_of_number_;
   std::vector<uint32_t> cell_of_node_;
   std::vector<Cell> cells_;
+  std::shared_ptr<const std::vector<std::string>> names_;
   std::shared_ptr<CellHistory> history_;
-  size_t caught_up_ = 0;  // of the books' touched nodes
+  uint64_t history_pass_ = 0;
+  EventLog<Move> moves_;
+  size_t caught_up_ = 0;  // of the facts' changes
 };
 
 }  // namespace gpubinder

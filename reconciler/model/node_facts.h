@@ -1,12 +1,13 @@
-// The nodes of a pass, numbered by name, and what demands ask of them as
-// numbers: equal numbers of two nodes, equal facts. So nodes can be told apart
-// without a look at texts.
+// The nodes, numbered by name, and what demands ask of them as numbers: equal
+// numbers of two nodes, equal facts. So nodes can be told apart without a look
+// at texts. Kept from pass to pass, nothing in it points into a snapshot.
 
 #ifndef RECONCILER_MODEL_NODE_FACTS_H_
 #define RECONCILER_MODEL_NODE_FACTS_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,11 +17,15 @@
 
 #include "absl/container/btree_map.h"
 #include "absl/strings/string_view.h"
-#include "reconciler/model/capacity.h"
 #include "reconciler/model/judged_nodes.h"
-#include "reconciler/model/snapshot.h"
+#include "reconciler/model/name_table.h"
+#include "reconciler/model/node_use.h"
+#include "reconciler/model/table.h"
 
 namespace gpubinder {
+
+class Books;
+struct Snapshot;
 
 // Numbers for pairs of numbers, counted from 0 as they are first asked for.
 class PairNumbers {
@@ -35,6 +40,19 @@ class PairNumbers {
   absl::btree_map<std::pair<uint64_t, uint64_t>, uint32_t> numbers_;
 };
 
+// What happened, in order; its beginning may have been forgotten.
+template <typename T>
+struct EventLog {
+  size_t first = 0;  // the number of the first entry that is left
+  std::vector<T> entries;
+
+  size_t end() const { return first + entries.size(); }
+  void Forget() {
+    first = end();
+    entries.clear();
+  }
+};
+
 // A label's key; nothing: the node's name.
 using LabelKey = std::optional<std::string>;
 
@@ -43,27 +61,38 @@ using LabelKey = std::optional<std::string>;
 void AppendPart(absl::string_view part, std::string& key);
 
 struct LabelColumn {
-  std::vector<const std::string*> values;  // the first is null: no such label
-  std::vector<uint32_t> value_of_node;
+  std::vector<uint32_t> value_of_node;  // 0: no such label
+  std::deque<std::string> texts;        // of the others, in their order
+  absl::btree_map<std::string, uint32_t> numbers;
+
+  size_t values() const { return texts.size() + 1; }
+  const std::string* value(size_t number) const {
+    return number == 0 ? nullptr : &texts[number - 1];
+  }
 };
 
 struct UseColumn {
-  std::vector<NodeUse> uses;
+  using Key = std::tuple<int64_t, int64_t, int64_t, bool, bool>;
   std::vector<uint32_t> use_of_node;
+  std::vector<NodeUse> uses;
+  absl::btree_map<Key, uint32_t> numbers;
 };
 
 class NodeFacts {
  public:
-  // The arguments outlive this. O(nodes x log).
-  NodeFacts(const Snapshot& snapshot, const Books& books);
+  // O(nodes x log).
+  explicit NodeFacts(const Snapshot& snapshot);
 
-  const Snapshot& snapshot() const { return snapshot_; }
-  const Books& books() const { return books_; }
+  // Reads the node's object again. False: it has come or gone, and no number
+  // of a node holds any more. O(columns x log).
+  bool Read(NameId node, const Snapshot& snapshot);
+  // Reads again what is used of a node, if there is one.
+  // O(columns x (resources + log)).
+  void ReadUses(NameId node, const Books& books);
+
   size_t size() const { return rows_.size(); }
   Row row(NodeIndex node) const { return rows_[node]; }
-  NameId name(NodeIndex node) const {
-    return snapshot_.node_columns.name[rows_[node]];
-  }
+  NameId name(NodeIndex node) const { return ids_[node]; }
   const std::shared_ptr<const std::vector<std::string>>& names() const {
     return names_;
   }
@@ -72,30 +101,46 @@ class NodeFacts {
 
   // What N1 asks of a node: its state, its taints and KubeVirt's label.
   const std::vector<uint32_t>& states() const { return states_; }
-  // The first call O(nodes x log). Stays where it is.
-  const LabelColumn& Label(const LabelKey& key);
-  // As the books have it now. The first call O(nodes x log), then O(nodes that
-  // were touched since).
-  const UseColumn& Use(NameId resource);
+  // The number of a column. The first call O(nodes x log).
+  size_t LabelAt(const LabelKey& key, const Snapshot& snapshot);
+  size_t UseAt(NameId resource, const Books& books);
+  const LabelColumn& label(size_t number) const { return labels_[number]; }
+  const UseColumn& use(size_t number) const { return uses_[number]; }
+  // Nodes of which some number has changed.
+  const EventLog<NodeIndex>& changes() const { return changes_; }
+
+  // Passes are told apart by a number.
+  uint64_t pass() const { return pass_; }
+  void EndPass();
+  // There are more numbers that no node has any more than is good.
+  bool IsWorn() const;
 
  private:
-  using UseKey = std::tuple<int64_t, int64_t, int64_t, bool, bool>;
-  struct KeptUse {
-    UseColumn column;
-    absl::btree_map<UseKey, uint32_t> numbers;
-    size_t caught_up = 0;  // of the books' touched nodes
-  };
-  void Read(NodeIndex node, NameId resource, KeptUse& kept);
+  // Whether the node's number has changed by it.
+  bool ReadState(NodeIndex node, const Snapshot& snapshot);
+  bool ReadLabel(NodeIndex node, const LabelKey& key, LabelColumn& column,
+                 const Snapshot& snapshot);
+  bool ReadUse(NodeIndex node, size_t column, const NodeUse& use);
 
-  const Snapshot& snapshot_;
-  const Books& books_;
+  uint64_t pass_ = 0;
   std::vector<Row> rows_;
+  std::vector<NameId> ids_;
   std::shared_ptr<const std::vector<std::string>> names_;
   std::vector<std::pair<NameId, NodeIndex>> by_id_;
   std::vector<uint32_t> states_;
-  absl::btree_map<LabelKey, std::unique_ptr<const LabelColumn>> labels_;
-  absl::btree_map<NameId, std::unique_ptr<KeptUse>> uses_;
+  absl::btree_map<std::string, uint32_t> state_numbers_;
+  std::vector<LabelColumn> labels_;
+  absl::btree_map<LabelKey, size_t> label_of_key_;
+  std::vector<UseColumn> uses_;
+  absl::btree_map<NameId, size_t> use_of_resource_;
+  EventLog<NodeIndex> changes_;
 };
+
+// Whether so many numbers are too many for so many nodes: most of them stand
+// for nothing any more.
+inline bool AreWorn(size_t numbers, size_t nodes) {
+  return numbers > 2 * nodes + 1000;
+}
 
 }  // namespace gpubinder
 

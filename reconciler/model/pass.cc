@@ -148,6 +148,7 @@ PassResult RunPass(Snapshot& snapshot, absl::Time now) {
   CollectExplanations(plan, result, snapshot);
   CollectGone(result, snapshot);
   KeepRestless(plan, snapshot);
+  EndPass(snapshot.index.judge);
   snapshot.index.classes_settled = plan.classes_settled();
   result.effects = std::move(plan.effects());
   result.next_timer = plan.next_timer();

@@ -15,13 +15,15 @@
 
 namespace gpubinder {
 
-Plan::Plan(const Snapshot& snapshot, std::vector<Slot> slots, absl::Time now)
+Plan::Plan(Snapshot& snapshot, std::vector<Slot> slots, absl::Time now)
     : snapshot_(snapshot),
       now_(now),
       slots_(std::move(slots)),
       positions_(snapshot.index.sets.size(), kNoSlot),
       books_(snapshot),
       budgets_(snapshot),
+      judge_(
+          std::make_unique<NodeJudge>(snapshot, books_, snapshot.index.judge)),
       states_(slots_.size()),
       classes_settled_(snapshot.index.classes_settled) {
   for (uint32_t i = 0; i < slots_.size(); ++i) positions_[slots_[i]] = i;
@@ -47,12 +49,7 @@ void Plan::CollectClaims() {
 
 Plan::~Plan() = default;
 
-NodeJudge& Plan::judge() {
-  if (judge_ == nullptr) {
-    judge_ = std::make_unique<NodeJudge>(snapshot_, books_);
-  }
-  return *judge_;
-}
+NodeJudge& Plan::judge() { return *judge_; }
 
 // The classes that a write without outcome keeps from their finalizer: it has
 // to be on before the first binding (H1).

@@ -51,8 +51,9 @@ struct UndoneRecords {
 class Plan {
  public:
   // A plan for the sets in these slots of the snapshot's index, in order.
-  // The snapshot outlives it. O(those sets + effects in flight).
-  Plan(const Snapshot& snapshot, std::vector<Slot> slots, absl::Time now);
+  // The snapshot outlives it; of it only what the judge keeps in the index is
+  // changed. O(those sets + effects in flight).
+  Plan(Snapshot& snapshot, std::vector<Slot> slots, absl::Time now);
   ~Plan();
 
   const Snapshot& snapshot() const { return snapshot_; }
@@ -144,7 +145,7 @@ class Plan {
   std::vector<Row> claims_;
   Books books_;
   Budgets budgets_;
-  std::unique_ptr<NodeJudge> judge_;  // once one is needed
+  std::unique_ptr<NodeJudge> judge_;
   std::vector<SetState> states_;
   absl::btree_set<std::string> written_;
   // Of the claims that the pass has placed or lost.

@@ -1,49 +1,28 @@
 // Sets that ask the same of nodes share a shape: for it each cell of nodes is
-// judged once in a pass, and again only what units a booking has changed.
+// judged once, and again only what has changed of the nodes since.
 
 #ifndef RECONCILER_MODEL_SHAPE_H_
 #define RECONCILER_MODEL_SHAPE_H_
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/btree_map.h"
-#include "reconciler/model/demand.h"
+#include "absl/container/btree_set.h"
 #include "reconciler/model/judged_nodes.h"
 #include "reconciler/model/node_cells.h"
 #include "reconciler/model/node_facts.h"
+#include "reconciler/model/node_matcher.h"
 
 namespace gpubinder {
 
-// A text that is equal for demands to which every node gives the same answer,
-// as far as it does not depend on the sets that ask: their claims, their pods
-// and the nodes that refused them.
-std::string ShapeKey(const Demand& demand, const Snapshot& snapshot);
-
-// The labels that the demand asks for, sorted, each once.
-std::vector<LabelKey> LabelsAsked(const Demand& demand,
-                                  const Snapshot& snapshot);
-
-// A selector taken apart by the columns of the labels it asks for.
-class NodeMatcher {
- public:
-  NodeMatcher(const StringMap& selector, NodeFacts& facts);
-  enum class Fields { kMatch, kIgnore };
-  NodeMatcher(const NodeSelector& selector, Fields fields, NodeFacts& facts);
-
-  // O(requirements).
-  bool Matches(NodeIndex node) const;
-
- private:
-  struct Test {
-    const LabelColumn* column = nullptr;
-    std::vector<bool> holds;  // by value
-  };
-  std::vector<std::vector<Test>> any_of_;
-};
+class Books;
+struct Demand;
+struct Snapshot;
 
 // The reasons as bytes: what groups are told apart and put in order by.
 std::string KeyOfReasons(const Reasons& reasons);
@@ -55,15 +34,26 @@ struct Judgement {
   NodeIndex first = 0;
 };
 
+// What the pass that asks has, and what it asks. All demands of a shape agree
+// in all that the shape is about.
+struct Question {
+  const Demand& demand;
+  const Snapshot& snapshot;
+  const Books& books;
+};
+
 class Shape {
  public:
-  // `cells` are parted by LabelsAsked and the resources needed; it and `facts`
-  // outlive this. O(what the demand asks + values of those labels).
-  Shape(const Demand& demand, NodeCells& cells, NodeFacts& facts);
+  // Cells parted by the labels that the demand asks for and the resources
+  // needed have the number `cells` among those kept.
+  // O(what the demand asks + nodes where a label is new).
+  Shape(const Question& question, uint32_t cells, NodeFacts& facts);
 
-  // Judges what is new and counts, as the books are now. Nothing changed since
-  // the last time: O(1), else O(cells + judgements).
-  void Count();
+  // Judges what is new and counts. `cells` and `facts` are caught up with the
+  // question's snapshot and books. Nothing changed since the last time: O(1);
+  // few nodes changed: O(those + judgements); else O(cells + judgements).
+  void Count(const Question& question, const NodeCells& cells,
+             const NodeFacts& facts);
 
   // By number; those without nodes are left over from before.
   const std::vector<Judgement>& judgements() const { return judgements_; }
@@ -74,11 +64,10 @@ class Shape {
   uint32_t JudgementOf(size_t cell) const {
     return (*judgement_of_cell_)[cell];
   }
-  const NodeCells& cells() const { return cells_; }
   // The cells whose nodes fit, by the last count.
-  const std::vector<size_t>& fitting_cells() const { return fitting_; }
+  const absl::btree_set<uint32_t>& fitting_cells() const { return fitting_; }
   // What is left on a node of that cell when the set is placed there.
-  int64_t FreeAfter(const NodeCells::Cell& cell) const;
+  int64_t FreeAfter(const NodeCells::Cell& cell, const NodeFacts& facts) const;
   // Of the last count, no node judged apart.
   const JudgedNodes& judged() const { return judged_; }
   // The same with other groups, and with nodes judged apart.
@@ -86,29 +75,51 @@ class Shape {
                      std::vector<uint32_t> group_of_judgement,
                      std::vector<std::pair<NodeIndex, uint32_t>> apart) const;
 
- private:
-  uint32_t Judge(const NodeCells::Cell& cell);
-  // Equal for kinds of cells that differ in nothing the reasons tell.
-  uint32_t Signature(const NodeCells::Cell& cell);
-  // What the matchers say of the cell's nodes.
-  uint64_t Answers(const NodeCells::Cell& cell);
-  void MakeJudged();
+  uint32_t cells_number() const { return cells_number_; }
+  // The pass that counted last, by the number of the facts.
+  uint64_t asked_in() const { return asked_in_; }
+  bool IsWorn(const NodeFacts& facts) const;
 
-  Demand demand_;  // without what is the set's own
-  NodeCells& cells_;
-  NodeFacts& facts_;
+ private:
+  struct Counting;  // what one count is about
+
+  void Recount(Counting& counting);
+  void Follow(Counting& counting);
+  void CountIn(uint32_t judgement, NodeIndex first, size_t nodes);
+  void FindFirst(const absl::btree_set<uint32_t>& headless,
+                 const NodeCells& cells);
+  // The number of the cell's judgement.
+  uint32_t Judge(uint32_t cell, Counting& counting);
+  uint32_t JudgeAnew(const NodeCells::Cell& cell, Counting& counting);
+  // Equal for kinds of cells that differ in nothing the reasons tell.
+  uint32_t Signature(const NodeCells::Cell& cell, const NodeFacts& facts);
+  // What the matchers say of the cell's nodes.
+  uint64_t Answers(const NodeCells::Cell& cell, const NodeFacts& facts);
+  std::vector<uint32_t>& Table(uint64_t pass);
+  void MakeJudged(const NodeFacts& facts);
+
+  struct Want {
+    size_t use = 0;       // a column
+    int64_t units = 0;    // that a node must have left
+    bool of_set = false;  // not its pod's alone
+  };
+
+  uint32_t cells_number_;
+  std::vector<Want> wants_;
   std::vector<NodeMatcher> matchers_;
-  std::vector<const UseColumn*> uses_;  // by need
-  PairNumbers numbers_;                 // of signatures, and of many answers
+  PairNumbers numbers_;  // of signatures, and of many answers
   std::vector<uint32_t> signature_of_kind_;
   // By signature and answers: of these there are few.
   std::vector<std::vector<std::pair<uint64_t, uint32_t>>> known_;
   std::shared_ptr<std::vector<uint32_t>> judgement_of_cell_;
+  uint64_t table_pass_;  // the one that may change it
   std::vector<Judgement> judgements_;
   absl::btree_map<std::string, uint32_t> by_key_;
-  std::vector<size_t> fitting_;
-  size_t counted_changes_ = 0;  // of the history
-  bool counted_ = false;
+  absl::btree_set<uint32_t> fitting_;
+  std::optional<size_t> counted_;  // of the cells' moves
+  uint64_t asked_in_ = 0;
+  std::shared_ptr<const CellHistory> history_;
+  size_t history_changes_ = 0;
   JudgedNodes judged_;
 };
 
