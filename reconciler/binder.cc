@@ -135,7 +135,8 @@ class Binder::Impl {
     source.set_sequence(pass.record.sequence());
     source.set_epoch(pass.record.epoch());
     source.set_role(pass.record.role());
-    board_.Publish(PublishPass(pass.result, pass.snapshot, source));
+    board_.Publish(
+        PublishPass(pass.result, pass.snapshot, source, board_.Latest().get()));
     options_.on_pass(pass);
   }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <optional>
+#include <queue>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -96,6 +96,69 @@ bool AddRows(const PublishedSet& set, size_t& bytes,
   return whole;
 }
 
+// The sets that are asked for, one by one: by age, then key, from all
+// namespaces.
+class Queue {
+ public:
+  using Place = std::pair<int64_t, std::string>;  // age and key
+
+  // Those behind `after`, where there is one.
+  Queue(const PublishedPass& pass, const v1::ListSetsRequest& request,
+        const std::optional<Place>& after)
+      : waiting_only_(request.waiting_only()) {
+    auto add = [&](const PublishedNamespace& space) {
+      if (waiting_only_ && space.waiting == 0) return;
+      auto next = space.sets.begin();
+      if (after.has_value()) {
+        next = std::upper_bound(
+            space.sets.begin(), space.sets.end(), *after,
+            [](const Place& place, const PublishedSet& set) {
+              return std::tie(place.first, place.second) <
+                     std::tie(set.age_unix_nanos, set.explanation.key());
+            });
+      }
+      Push({next, space.sets.end()});
+    };
+    if (request.namespace_().empty()) {
+      for (const auto& [name, space] : pass.namespaces) add(*space);
+      return;
+    }
+    auto found = pass.namespaces.find(request.namespace_());
+    if (found != pass.namespaces.end()) add(*found->second);
+  }
+
+  // Null at the end.
+  const PublishedSet* Next() {
+    if (heads_.empty()) return nullptr;
+    Head head = heads_.top();
+    heads_.pop();
+    const PublishedSet* set = &*head.next++;
+    Push(head);
+    return set;
+  }
+
+ private:
+  struct Head {
+    std::vector<PublishedSet>::const_iterator next, end;
+  };
+  struct ComesLater {
+    bool operator()(const Head& a, const Head& b) const {
+      return std::tie(a.next->age_unix_nanos, a.next->explanation.key()) >
+             std::tie(b.next->age_unix_nanos, b.next->explanation.key());
+    }
+  };
+
+  void Push(Head head) {
+    while (head.next != head.end && waiting_only_ && !head.next->waiting()) {
+      ++head.next;
+    }
+    if (head.next != head.end) heads_.push(head);
+  }
+
+  const bool waiting_only_;
+  std::priority_queue<Head, std::vector<Head>, ComesLater> heads_;
+};
+
 }  // namespace
 
 absl::StatusOr<v1::ExplainResponse> AnswerExplain(
@@ -133,31 +196,21 @@ absl::StatusOr<v1::ListSetsResponse> AnswerListSets(
   const absl::StatusOr<int> size =
       PageSize(request.page_size(), 100, kMostSetsInPage);
   if (!size.ok()) return size.status();
-  auto next = pass.sets.begin();
+  std::optional<Queue::Place> after;
   if (!request.page_token().empty()) {
-    const auto after = SplitToken(request.page_token());
+    const auto place = SplitToken(request.page_token());
     int64_t age = 0;
-    if (!after.has_value() || !absl::SimpleAtoi(after->first, &age)) {
+    if (!place.has_value() || !absl::SimpleAtoi(place->first, &age)) {
       return BadToken(request.page_token());
     }
-    const auto place = std::make_pair(age, after->second);
-    next = std::upper_bound(pass.sets.begin(), pass.sets.end(), place,
-                            [](const auto& token, const PublishedSet& set) {
-                              return std::tie(token.first, token.second) <
-                                     std::tie(set.age_unix_nanos,
-                                              set.explanation.key());
-                            });
+    after.emplace(age, place->second);
   }
+  Queue queue(pass, request, after);
   v1::ListSetsResponse response;
   *response.mutable_source() = pass.source;
   size_t bytes = SizeOf(response);
   const PublishedSet* last = nullptr;
-  for (; next != pass.sets.end(); ++next) {
-    if (request.waiting_only() && !next->waiting()) continue;
-    if (!request.namespace_().empty() &&
-        next->explanation.namespace_() != request.namespace_()) {
-      continue;
-    }
+  while (const PublishedSet* next = queue.Next()) {
     bytes += std::min(SizeOf(next->explanation), kMostAnswerBytes / 2);
     const bool full = response.sets_size() == *size || bytes > kMostAnswerBytes;
     if (full && last != nullptr) {
@@ -166,7 +219,7 @@ absl::StatusOr<v1::ListSetsResponse> AnswerListSets(
       break;
     }
     AddExplanation(next->explanation, *response.add_sets());
-    last = &*next;
+    last = next;
   }
   return response;
 }
@@ -176,27 +229,34 @@ absl::StatusOr<v1::ListNodesResponse> AnswerListNodes(
   const absl::StatusOr<int> size =
       PageSize(request.page_size(), 1000, kMostUnitsInPage);
   if (!size.ok()) return size.status();
-  auto next = pass.units.begin();
+  std::pair<std::string, std::string> after;
   if (!request.page_token().empty()) {
-    const auto after = SplitToken(request.page_token());
-    if (!after.has_value()) return BadToken(request.page_token());
-    next = std::upper_bound(pass.units.begin(), pass.units.end(), *after,
-                            [](const auto& token, const v1::NodeUnits& units) {
-                              return std::tie(token.first, token.second) <
-                                     std::tie(units.node(), units.resource());
-                            });
+    const auto place = SplitToken(request.page_token());
+    if (!place.has_value()) return BadToken(request.page_token());
+    after = *place;
   }
+  auto node =
+      std::lower_bound(pass.nodes.begin(), pass.nodes.end(), after.first,
+                       [](const auto& one, const std::string& name) {
+                         return one->name < name;
+                       });
   v1::ListNodesResponse response;
   *response.mutable_source() = pass.source;
   // A line is at most some 700 bytes: two names and four numbers.
-  for (; next != pass.units.end(); ++next) {
-    if (response.units_size() == *size) {
-      const v1::NodeUnits& last = *std::prev(next);
-      response.set_next_page_token(
-          absl::StrCat(last.node(), "/", last.resource()));
-      break;
+  for (; node != pass.nodes.end(); ++node) {
+    for (const v1::NodeUnits& units : (*node)->units) {
+      if (std::tie(units.node(), units.resource()) <=
+          std::tie(after.first, after.second)) {
+        continue;
+      }
+      if (response.units_size() == *size) {
+        const v1::NodeUnits& last = response.units(*size - 1);
+        response.set_next_page_token(
+            absl::StrCat(last.node(), "/", last.resource()));
+        return response;
+      }
+      *response.add_units() = units;
     }
-    *response.add_units() = *next;
   }
   return response;
 }

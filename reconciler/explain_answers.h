@@ -28,7 +28,8 @@ absl::StatusOr<v1::ExplainResponse> AnswerExplain(
     const PublishedPass& pass, const v1::ExplainRequest& request);
 
 // Oldest first: waiting sets are in the order of the queue. Page size 0: 100.
-// O(sets).
+// O(namespaces x log + sets of the page + sets that are passed over because
+// they do not wait, in namespaces where some do).
 absl::StatusOr<v1::ListSetsResponse> AnswerListSets(
     const PublishedPass& pass, const v1::ListSetsRequest& request);
 

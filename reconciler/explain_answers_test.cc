@@ -2,14 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "reconciler/model/explanation.h"
-#include "reconciler/model/table.h"
 #include "reconciler/model/testing/judge_as.h"
 #include "reconciler/pass_board.h"
 
@@ -23,18 +24,36 @@ v1::ReasonDetail Lacks(int64_t free) {
   return detail;
 }
 
+// What a pass is made of, in the order of its sets.
+struct Sets {
+  std::vector<PublishedSet> sets;
+
+  PublishedPass Pass() const {
+    PublishedPass pass;
+    pass.source.set_sequence(9);
+    absl::btree_map<std::string, std::vector<PublishedSet>> spaces;
+    for (const PublishedSet& set : sets) {
+      spaces[set.explanation.namespace_()].push_back(set);
+    }
+    for (auto& [name, of_space] : spaces) {
+      pass.namespaces[name] = std::make_shared<const PublishedNamespace>(
+          NamespaceOf(std::move(of_space)));
+    }
+    return pass;
+  }
+};
+
 // A VM's set, its place in the order given by its age.
-void AddSet(PublishedPass& pass, std::string name_space, std::string name,
+void AddSet(Sets& made, std::string name_space, std::string name,
             v1::Reason reason, const std::vector<NodesAlike>& groups = {}) {
   PublishedSet set;
-  set.age_unix_nanos = static_cast<int64_t>(pass.sets.size() / 2);
+  set.age_unix_nanos = static_cast<int64_t>(made.sets.size() / 2);
   set.explanation.set_namespace_(name_space);
   set.explanation.set_name(name);
   set.explanation.set_key(absl::StrCat(name_space, "/", name));
   set.explanation.set_reason(reason);
   set.judged = JudgeAs(groups);
-  pass.by_vm[NameKey(name_space, name)] = pass.sets.size();
-  pass.sets.push_back(std::move(set));
+  made.sets.push_back(std::move(set));
 }
 
 v1::ExplainRequest Ask(std::string name_space, std::string name) {
@@ -46,12 +65,11 @@ v1::ExplainRequest Ask(std::string name_space, std::string name) {
 }
 
 TEST(AnswerExplain, RowsAreByNodeAcrossGroups) {
-  PublishedPass pass;
-  pass.source.set_sequence(9);
+  Sets pass;
   AddSet(pass, "t", "web", v1::NO_NODE_FITS,
          {{.reasons = {Lacks(3)}, .nodes = {"a", "c"}},
           {.reasons = {}, .nodes = {"b"}}});
-  const auto answer = AnswerExplain(pass, Ask("t", "web"));
+  const auto answer = AnswerExplain(pass.Pass(), Ask("t", "web"));
   ASSERT_TRUE(answer.ok()) << answer.status();
   ASSERT_EQ(answer->rows_size(), 3);
   EXPECT_EQ(answer->rows(0).node(), "a");
@@ -65,21 +83,21 @@ TEST(AnswerExplain, RowsAreByNodeAcrossGroups) {
 }
 
 TEST(AnswerExplain, RowsOnlyWhenAskedFor) {
-  PublishedPass pass;
+  Sets pass;
   AddSet(pass, "t", "web", v1::NO_NODE_FITS, {{.nodes = {"a"}}});
   v1::ExplainRequest request = Ask("t", "web");
   request.set_rows(false);
-  EXPECT_EQ(AnswerExplain(pass, request)->rows_size(), 0);
+  EXPECT_EQ(AnswerExplain(pass.Pass(), request)->rows_size(), 0);
 }
 
 TEST(AnswerExplain, TooManyRowsAreCutAndSaidSo) {
-  PublishedPass pass;
+  Sets pass;
   NodesAlike group{.reasons = {Lacks(3)}};
   for (int i = 0; i < 100'000; ++i) {
     group.nodes.push_back(absl::StrCat("node-with-a-rather-long-name-", i));
   }
   AddSet(pass, "t", "web", v1::NO_NODE_FITS, {group});
-  const auto answer = AnswerExplain(pass, Ask("t", "web"));
+  const auto answer = AnswerExplain(pass.Pass(), Ask("t", "web"));
   ASSERT_TRUE(answer.ok());
   EXPECT_TRUE(answer->truncated());
   EXPECT_GT(answer->rows_size(), 10'000);
@@ -87,13 +105,13 @@ TEST(AnswerExplain, TooManyRowsAreCutAndSaidSo) {
 }
 
 TEST(AnswerExplain, TooManyGroupsAreCutAndSaidSo) {
-  PublishedPass pass;
+  Sets pass;
   AddSet(pass, "t", "web", v1::NO_NODE_FITS);
   for (int i = 0; i < 5'000; ++i) {
     v1::NodeGroup& group = *pass.sets[0].explanation.add_groups();
     group.set_example(std::string(1'000, 'x'));
   }
-  const auto answer = AnswerExplain(pass, Ask("t", "web"));
+  const auto answer = AnswerExplain(pass.Pass(), Ask("t", "web"));
   ASSERT_TRUE(answer.ok());
   EXPECT_TRUE(answer->truncated());
   EXPECT_GT(answer->explanation().groups_size(), 1'000);
@@ -101,21 +119,21 @@ TEST(AnswerExplain, TooManyGroupsAreCutAndSaidSo) {
 }
 
 TEST(AnswerExplain, SaysWhatIsNotFound) {
-  PublishedPass pass;
-  pass.source.set_sequence(9);
-  const absl::Status status = AnswerExplain(pass, Ask("t", "x")).status();
+  Sets pass;
+  const absl::Status status =
+      AnswerExplain(pass.Pass(), Ask("t", "x")).status();
   EXPECT_TRUE(absl::IsNotFound(status));
   EXPECT_EQ(status.message(),
             "\"t/x\" is neither a VM or VMI that names claims nor a claim "
             "that is to be placed, as of sequence 9");
-  EXPECT_TRUE(absl::IsInvalidArgument(AnswerExplain(pass, {}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(AnswerExplain(pass.Pass(), {}).status()));
 }
 
 // All pages' sets by name.
-std::string Walk(const PublishedPass& pass, v1::ListSetsRequest request) {
+std::string Walk(const Sets& pass, v1::ListSetsRequest request) {
   std::vector<std::string> pages;
   do {
-    const auto answer = AnswerListSets(pass, request);
+    const auto answer = AnswerListSets(pass.Pass(), request);
     if (!answer.ok()) return answer.status().ToString();
     std::vector<std::string> names;
     for (const v1::Explanation& set : answer->sets()) {
@@ -128,7 +146,7 @@ std::string Walk(const PublishedPass& pass, v1::ListSetsRequest request) {
 }
 
 TEST(AnswerListSets, PagesCoverEachSetOnce) {
-  PublishedPass pass;
+  Sets pass;
   for (const char* name : {"a", "b", "c", "d", "e"}) {
     AddSet(pass, "t", name, v1::NO_NODE_FITS);
   }
@@ -141,7 +159,7 @@ TEST(AnswerListSets, PagesCoverEachSetOnce) {
 }
 
 TEST(AnswerListSets, ChoosesByNamespaceAndWaiting) {
-  PublishedPass pass;
+  Sets pass;
   AddSet(pass, "t", "a", v1::PLACED);
   AddSet(pass, "u", "b", v1::NO_NODE_FITS);
   AddSet(pass, "t", "c", v1::OVER_BUDGET);
@@ -157,19 +175,20 @@ TEST(AnswerListSets, ChoosesByNamespaceAndWaiting) {
 }
 
 TEST(AnswerListSets, GoesOnWhereASetHasGoneMeanwhile) {
-  PublishedPass pass;
+  Sets pass;
   for (const char* name : {"a", "b", "c"}) {
     AddSet(pass, "t", name, v1::NO_NODE_FITS);
   }
   v1::ListSetsRequest request;
   request.set_page_size(2);
-  request.set_page_token(AnswerListSets(pass, request)->next_page_token());
+  request.set_page_token(
+      AnswerListSets(pass.Pass(), request)->next_page_token());
   pass.sets.erase(pass.sets.begin() + 1);  // b, which the token names
   EXPECT_EQ(Walk(pass, request), "c");
 }
 
 TEST(AnswerListSets, LargeSetsMakeSmallPages) {
-  PublishedPass pass;
+  Sets pass;
   for (const char* name : {"a", "b", "c"}) {
     AddSet(pass, "t", name, v1::NO_NODE_FITS);
     pass.sets.back().explanation.add_groups()->set_example(
@@ -179,27 +198,30 @@ TEST(AnswerListSets, LargeSetsMakeSmallPages) {
 }
 
 TEST(AnswerListSets, RefusesWhatIsNoPage) {
-  PublishedPass pass;
+  Sets pass;
   v1::ListSetsRequest request;
   request.set_page_size(-1);
-  EXPECT_EQ(AnswerListSets(pass, request).status().message(),
+  EXPECT_EQ(AnswerListSets(pass.Pass(), request).status().message(),
             "page_size is -1, legal is 0 (the usual) or more");
   request.set_page_size(1);
   for (const char* token : {"x", "x/t", "/", "99999999999999999999/a"}) {
     request.set_page_token(token);
-    EXPECT_TRUE(absl::IsInvalidArgument(AnswerListSets(pass, request).status()))
+    EXPECT_TRUE(
+        absl::IsInvalidArgument(AnswerListSets(pass.Pass(), request).status()))
         << token;
   }
 }
 
 TEST(AnswerListNodes, PagesCoverEachLineOnce) {
   PublishedPass pass;
-  for (const char* node : {"a", "b"}) {
+  for (const char* name : {"a", "b"}) {
+    PublishedNode node{.name = name};
     for (const char* resource : {"nvidia.com/A", "nvidia.com/B"}) {
-      v1::NodeUnits& units = pass.units.emplace_back();
-      units.set_node(node);
+      v1::NodeUnits& units = node.units.emplace_back();
+      units.set_node(name);
       units.set_resource(resource);
     }
+    pass.nodes.push_back(std::make_shared<const PublishedNode>(node));
   }
   v1::ListNodesRequest request;
   EXPECT_EQ(AnswerListNodes(pass, request)->units_size(), 4);

@@ -30,13 +30,16 @@ constexpr absl::Duration kTimeout = absl::Seconds(30);
 std::shared_ptr<const PublishedPass> PassOf(uint64_t sequence) {
   auto pass = std::make_shared<PublishedPass>();
   pass->source.set_sequence(sequence);
-  PublishedSet& set = pass->sets.emplace_back();
+  PublishedSet set;
   set.explanation.set_namespace_("t");
   set.explanation.set_name("web");
   set.explanation.set_key("t/web");
   set.explanation.set_message(absl::StrCat(sequence));
-  pass->by_vm[NameKey("t", "web")] = 0;
-  pass->units.emplace_back().set_node("a");
+  pass->namespaces["t"] =
+      std::make_shared<const PublishedNamespace>(NamespaceOf({set}));
+  PublishedNode node{.name = "a", .units = {v1::NodeUnits()}};
+  node.units[0].set_node("a");
+  pass->nodes = {std::make_shared<const PublishedNode>(node)};
   return pass;
 }
 

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "reconciler/model/capacity.h"
 #include "reconciler/model/claim_set.h"
@@ -91,79 +92,151 @@ v1::Explanation ExplanationOf(
   return explanation;
 }
 
-std::vector<v1::NodeUnits> UnitsOf(const Snapshot& snapshot) {
-  const Books books(snapshot);
-  std::vector<v1::NodeUnits> units;
-  for (const auto& [key, row] : snapshot.nodes().by_name()) {
-    const size_t first = units.size();
-    for (const auto& [resource, use] :
-         books.UsesOf(snapshot.node_columns.name[row])) {
-      v1::NodeUnits& line = units.emplace_back();
-      line.set_node(snapshot.nodes()[row].meta.name);
-      line.set_resource(snapshot.names.Text(resource));
-      line.set_allocatable(use.allocatable);
-      line.set_booked(use.booked);
-      line.set_raw(use.raw);
-      line.set_free(use.free());
-    }
-    std::sort(units.begin() + static_cast<std::ptrdiff_t>(first), units.end(),
-              [](const v1::NodeUnits& a, const v1::NodeUnits& b) {
-                return a.resource() < b.resource();
-              });
+std::vector<PublishedSet> SetsOf(
+    const NamespaceIndex& index,
+    const absl::btree_map<std::string, const v1::Explanation*>& news,
+    const Snapshot& snapshot) {
+  std::vector<PublishedSet> sets;
+  for (const Slot slot : index.sets) {
+    const IndexedSet& entry = snapshot.index.sets[slot];
+    sets.push_back({.age_unix_nanos = absl::ToUnixNanos(entry.set.age),
+                    .explanation = ExplanationOf(entry.set, news, snapshot),
+                    .judged = entry.verdict.judged,
+                    .members = MembersOf(entry.set, snapshot),
+                    .rejections = RejectionsOf(entry.set, snapshot)});
   }
+  return sets;
+}
+
+std::vector<v1::NodeUnits> UnitsOf(const Node& node, NameId id,
+                                   const Books& books,
+                                   const Snapshot& snapshot) {
+  std::vector<v1::NodeUnits> units;
+  for (const auto& [resource, use] : books.UsesOf(id)) {
+    v1::NodeUnits& line = units.emplace_back();
+    line.set_node(node.meta.name);
+    line.set_resource(snapshot.names.Text(resource));
+    line.set_allocatable(use.allocatable);
+    line.set_booked(use.booked);
+    line.set_raw(use.raw);
+    line.set_free(use.free());
+  }
+  std::sort(units.begin(), units.end(),
+            [](const v1::NodeUnits& a, const v1::NodeUnits& b) {
+              return a.resource() < b.resource();
+            });
   return units;
 }
 
-void Index(PublishedPass& pass) {
-  for (size_t i = 0; i < pass.sets.size(); ++i) {
-    const v1::Explanation& explanation = pass.sets[i].explanation;
-    const std::string& name_space = explanation.namespace_();
-    if (explanation.key() == KeyOfVmSet(name_space, explanation.name())) {
-      pass.by_vm[NameKey(name_space, explanation.name())] = i;
-    }
-    for (const v1::Member& member : pass.sets[i].members) {
-      pass.by_claim[NameKey(name_space, member.name())] = i;
-    }
+void PublishNamespaces(const PassResult& result, const Snapshot& snapshot,
+                       const PublishedPass* previous, PublishedPass& pass) {
+  absl::btree_map<std::string, const v1::Explanation*> news;
+  for (const v1::Explanation& explanation : result.explanations) {
+    news[explanation.key()] = &explanation;
   }
+  const auto& spaces = snapshot.index.namespaces;
+  auto publish = [&](const std::string& name, const NamespaceIndex& index) {
+    if (index.sets.empty()) {
+      pass.namespaces.erase(name);
+      return;
+    }
+    pass.namespaces[name] = std::make_shared<const PublishedNamespace>(
+        NamespaceOf(SetsOf(index, news, snapshot)));
+  };
+  if (previous == nullptr) {
+    for (const auto& [name, index] : spaces) publish(name, index);
+    return;
+  }
+  pass.namespaces = previous->namespaces;
+  for (const std::string& name : result.touched_namespaces) {
+    auto found = spaces.find(name);
+    publish(name, found == spaces.end() ? NamespaceIndex() : found->second);
+  }
+}
+
+// Puts the node where it belongs by name, or takes it away when it has gone.
+void PublishNode(NameId id, const Books& books, const Snapshot& snapshot,
+                 PublishedPass& pass) {
+  const std::string& name = snapshot.names.Text(id);
+  auto place = std::lower_bound(pass.nodes.begin(), pass.nodes.end(), name,
+                                [](const auto& node, const std::string& text) {
+                                  return node->name < text;
+                                });
+  const bool there = place != pass.nodes.end() && (*place)->name == name;
+  const Node* node = snapshot.nodes().Find("", name);
+  if (node == nullptr) {
+    if (there) pass.nodes.erase(place);
+    return;
+  }
+  auto made = std::make_shared<const PublishedNode>(PublishedNode{
+      .name = name, .units = UnitsOf(*node, id, books, snapshot)});
+  if (there) {
+    *place = std::move(made);
+  } else {
+    pass.nodes.insert(place, std::move(made));
+  }
+}
+
+void PublishNodes(const PassResult& result, const Snapshot& snapshot,
+                  const PublishedPass* previous, PublishedPass& pass) {
+  const Books books(snapshot);
+  pass.assumed = books.ChangedNodes();
+  if (previous == nullptr) {
+    for (const auto& [key, row] : snapshot.nodes().by_name()) {
+      PublishNode(snapshot.node_columns.name[row], books, snapshot, pass);
+    }
+    return;
+  }
+  pass.nodes = previous->nodes;
+  absl::btree_set<NameId> changed = result.touched_nodes;
+  changed.insert(previous->assumed.begin(), previous->assumed.end());
+  changed.insert(pass.assumed.begin(), pass.assumed.end());
+  for (const NameId id : changed) PublishNode(id, books, snapshot, pass);
 }
 
 }  // namespace
 
+PublishedNamespace NamespaceOf(std::vector<PublishedSet> sets) {
+  PublishedNamespace made{.sets = std::move(sets)};
+  std::sort(made.sets.begin(), made.sets.end(),
+            [](const PublishedSet& a, const PublishedSet& b) {
+              return std::tie(a.age_unix_nanos, a.explanation.key()) <
+                     std::tie(b.age_unix_nanos, b.explanation.key());
+            });
+  for (size_t i = 0; i < made.sets.size(); ++i) {
+    const PublishedSet& set = made.sets[i];
+    const v1::Explanation& explanation = set.explanation;
+    if (set.waiting()) ++made.waiting;
+    if (explanation.key() ==
+        KeyOfVmSet(explanation.namespace_(), explanation.name())) {
+      made.by_vm[explanation.name()] = i;
+    }
+    for (const v1::Member& member : set.members) {
+      made.by_claim[member.name()] = i;
+    }
+  }
+  return made;
+}
+
 const PublishedSet* PublishedPass::Find(absl::string_view name_space,
                                         absl::string_view name) const {
-  const std::string key = NameKey(name_space, name);
-  for (const auto* index : {&by_vm, &by_claim}) {
-    if (auto found = index->find(key); found != index->end()) {
-      return &sets[found->second];
+  auto space = namespaces.find(name_space);
+  if (space == namespaces.end()) return nullptr;
+  for (const auto* index : {&space->second->by_vm, &space->second->by_claim}) {
+    if (auto found = index->find(name); found != index->end()) {
+      return &space->second->sets[found->second];
     }
   }
   return nullptr;
 }
 
-std::shared_ptr<const PublishedPass> PublishPass(const PassResult& result,
-                                                 const Snapshot& snapshot,
-                                                 const v1::Source& source) {
-  absl::btree_map<std::string, const v1::Explanation*> news;
-  for (const v1::Explanation& explanation : result.explanations) {
-    news[explanation.key()] = &explanation;
-  }
+std::shared_ptr<const PublishedPass> PublishPass(
+    const PassResult& result, const Snapshot& snapshot,
+    const v1::Source& source, const PublishedPass* previous) {
   auto pass = std::make_shared<PublishedPass>();
   pass->source = source;
-  for (const SetView& view : ViewsOf(snapshot)) {
-    pass->sets.push_back(
-        {.age_unix_nanos = absl::ToUnixNanos(view.set.age),
-         .explanation = ExplanationOf(view.set, news, snapshot),
-         .judged = view.verdict.judged,
-         .members = MembersOf(view.set, snapshot),
-         .rejections = RejectionsOf(view.set, snapshot)});
-  }
-  std::sort(pass->sets.begin(), pass->sets.end(),
-            [](const PublishedSet& a, const PublishedSet& b) {
-              return std::tie(a.age_unix_nanos, a.explanation.key()) <
-                     std::tie(b.age_unix_nanos, b.explanation.key());
-            });
-  Index(*pass);
-  pass->units = UnitsOf(snapshot);
+  PublishNamespaces(result, snapshot, previous, *pass);
+  PublishNodes(result, snapshot, previous, *pass);
   return pass;
 }
 

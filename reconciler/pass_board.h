@@ -1,7 +1,8 @@
 // What is served of the last finished pass: an immutable copy in the form of
 // the answers, held by pointer, so that no reader can delay the loop.
 //
-//   board.Publish(PublishPass(result, snapshot, source));
+//   board.Publish(
+//       PublishPass(result, snapshot, source, board.Latest().get()));
 
 #ifndef RECONCILER_PASS_BOARD_H_
 #define RECONCILER_PASS_BOARD_H_
@@ -19,6 +20,7 @@
 #include "proto/decision.pb.h"
 #include "proto/explain.pb.h"
 #include "reconciler/model/explanation.h"
+#include "reconciler/model/name_table.h"
 #include "reconciler/model/pass.h"
 #include "reconciler/model/snapshot.h"
 
@@ -41,13 +43,31 @@ struct PublishedSet {
   }
 };
 
-struct PublishedPass {
-  v1::Source source;                 // of every answer
-  std::vector<PublishedSet> sets;    // by age, then key
-  std::vector<v1::NodeUnits> units;  // by node, then resource
-  // NameKey to the index of the set: of VMs (a VMI has its VM's name), and of
+// The sets of a namespace. Passes share those that no pass has touched.
+struct PublishedNamespace {
+  std::vector<PublishedSet> sets;  // by age, then key
+  size_t waiting = 0;              // of them
+  // Names to the index of the set: of VMs (a VMI has its VM's name), and of
   // claims.
   absl::btree_map<std::string, size_t> by_vm, by_claim;
+};
+
+// Of sets in any order.
+PublishedNamespace NamespaceOf(std::vector<PublishedSet> sets);
+
+// The units of a node. Shared in the same way.
+struct PublishedNode {
+  std::string name;
+  std::vector<v1::NodeUnits> units;  // by resource
+};
+
+struct PublishedPass {
+  v1::Source source;  // of every answer
+  absl::btree_map<std::string, std::shared_ptr<const PublishedNamespace>>
+      namespaces;                                           // none is empty
+  std::vector<std::shared_ptr<const PublishedNode>> nodes;  // by name
+  // Those on which more is used than objects show.
+  std::vector<NameId> assumed;
 
   // The set of the VM or VMI of that name, else of the claim; null: none.
   const PublishedSet* Find(absl::string_view name_space,
@@ -55,11 +75,14 @@ struct PublishedPass {
 };
 
 // `snapshot` is the one that the pass saw, no record folded since but its own
-// decision. As dear as beginning a pass, O((claims + VMs + VMIs + pods) x
-// log), and a copy of what the pass says of each set.
+// decision. `previous` is what was published of the pass before it, on the same
+// snapshot; null: nothing was. O(namespaces + nodes) pointers, and what the
+// pass says of the sets in the namespaces, and uses on the nodes, that it or
+// the fold has touched since.
 std::shared_ptr<const PublishedPass> PublishPass(const PassResult& result,
                                                  const Snapshot& snapshot,
-                                                 const v1::Source& source);
+                                                 const v1::Source& source,
+                                                 const PublishedPass* previous);
 
 // Thread-safe.
 class PassBoard {

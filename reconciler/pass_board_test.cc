@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "reconciler/model/config.h"
 #include "reconciler/model/fold.h"
 #include "reconciler/model/objects.h"
 #include "reconciler/model/pass.h"
@@ -67,11 +68,39 @@ class PassBoardTest : public testing::Test {
     Fold(record, std::nullopt, snapshot_);
     v1::Source source;
     source.set_sequence(sequence_);
-    return PublishPass(result, snapshot_, source);
+    previous_ = PublishPass(result, snapshot_, source, previous_.get());
+    ExpectSame(*previous_, *PublishPass(result, snapshot_, source, nullptr));
+    return previous_;
+  }
+
+  // What is shared with the pass before is as if it were made anew.
+  static void ExpectSame(const PublishedPass& one, const PublishedPass& other) {
+    EXPECT_EQ(TextOf(one), TextOf(other));
+  }
+  static std::string TextOf(const PublishedPass& pass) {
+    std::string text;
+    for (const auto& [name, space] : pass.namespaces) {
+      absl::StrAppend(&text, name, " ", space->waiting, "\n");
+      for (const PublishedSet& set : space->sets) {
+        absl::StrAppend(&text, set.age_unix_nanos, " ",
+                        set.explanation.ShortDebugString(), "\n");
+        for (const v1::Member& member : set.members) {
+          absl::StrAppend(&text, member.ShortDebugString(), "\n");
+        }
+      }
+    }
+    for (const auto& node : pass.nodes) {
+      absl::StrAppend(&text, node->name, "\n");
+      for (const v1::NodeUnits& units : node->units) {
+        absl::StrAppend(&text, units.ShortDebugString(), "\n");
+      }
+    }
+    return text;
   }
 
   Snapshot snapshot_;
   uint64_t sequence_ = 0;
+  std::shared_ptr<const PublishedPass> previous_;
 };
 
 TEST_F(PassBoardTest, WaitingClaimHasEachNodesVerdict) {
@@ -100,10 +129,11 @@ TEST_F(PassBoardTest, SetsAreInTheOrderOfTheQueue) {
   AddClaim("old", 12, 30);
   AddClaim("middle", 12, 20);
   const auto pass = Publish();
-  ASSERT_EQ(pass->sets.size(), 3u);
-  EXPECT_EQ(pass->sets[0].explanation.name(), "old");
-  EXPECT_EQ(pass->sets[1].explanation.name(), "middle");
-  EXPECT_EQ(pass->sets[2].explanation.name(), "young");
+  const std::vector<PublishedSet>& sets = pass->namespaces.at("t")->sets;
+  ASSERT_EQ(sets.size(), 3u);
+  EXPECT_EQ(sets[0].explanation.name(), "old");
+  EXPECT_EQ(sets[1].explanation.name(), "middle");
+  EXPECT_EQ(sets[2].explanation.name(), "young");
 }
 
 TEST_F(PassBoardTest, UnitsShowWhatThePassHasDecided) {
@@ -113,10 +143,12 @@ TEST_F(PassBoardTest, UnitsShowWhatThePassHasDecided) {
   EXPECT_EQ(pass->Find("t", "fits")->explanation.reason(), v1::PLACED);
   EXPECT_FALSE(pass->Find("t", "fits")->waiting());
   std::vector<std::string> lines;
-  for (const v1::NodeUnits& units : pass->units) {
-    lines.push_back(absl::StrCat(units.node(), " ", units.resource(), " ",
-                                 units.allocatable(), " ", units.booked(), " ",
-                                 units.raw(), " ", units.free()));
+  for (const auto& node : pass->nodes) {
+    for (const v1::NodeUnits& units : node->units) {
+      lines.push_back(absl::StrCat(units.node(), " ", units.resource(), " ",
+                                   units.allocatable(), " ", units.booked(),
+                                   " ", units.raw(), " ", units.free()));
+    }
   }
   EXPECT_EQ(lines, (std::vector<std::string>{"a nvidia.com/A30 1 0 0 1",
                                              "a nvidia.com/H100 8 3 0 5",
@@ -129,6 +161,41 @@ TEST_F(PassBoardTest, AVerdictThatIsNoNewsIsPublishedAgain) {
   const auto pass = Publish();
   EXPECT_EQ(pass->Find("t", "big")->explanation.reason(), v1::NO_NODE_FITS);
   EXPECT_EQ(pass->source.sequence(), sequence_);
+}
+
+TEST_F(PassBoardTest, PassesShareTheNamespacesAndNodesThatNothingTouched) {
+  Add(GpuClass{.meta = {.name = "a30", .finalizers = {kClassFinalizer}},
+               .resource_name = "nvidia.com/A30",
+               .max_count = 16});
+  Add(GpuClaim{.meta = {.name_space = "u",
+                        .name = "settled",
+                        .finalizers = {kClaimFinalizer}},
+               .class_name = "a30",
+               .units = 1,
+               .phase = "Bound",
+               .node_name = "a",
+               .resource_name = "nvidia.com/A30",
+               .conditions = {{.type = "Bound",
+                               .status = "True",
+                               .reason = "Placed",
+                               .message = "Placed on a"}}});
+  AddClaim("big", 12, 10);
+  for (int pass = 0; pass < 3; ++pass) Publish();
+  const auto before = Publish();
+  AddClaim("more", 12, 5);
+  const auto more = Publish();
+  EXPECT_EQ(more->namespaces.at("u"), before->namespaces.at("u"));
+  EXPECT_EQ(more->nodes, before->nodes);
+  EXPECT_EQ(more->namespaces.at("t")->sets.size(), 2u);
+  EXPECT_EQ(before->namespaces.at("t")->sets.size(), 1u);
+  Add(Node{.meta = {.name = "b"},
+           .allocatable = {{"nvidia.com/H100", "4"}},
+           .conditions = {{.type = "Ready", .status = "True"}}});
+  const auto larger = Publish();
+  EXPECT_EQ(larger->namespaces.at("u"), before->namespaces.at("u"));
+  EXPECT_EQ(larger->nodes[0], before->nodes[0]);
+  EXPECT_EQ(larger->nodes[1]->units[0].allocatable(), 4);
+  EXPECT_EQ(before->nodes[1]->units[0].allocatable(), 2);
 }
 
 TEST_F(PassBoardTest, VmIsFoundByItsNameAndByItsClaims) {

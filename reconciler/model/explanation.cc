@@ -14,45 +14,33 @@
 namespace gpubinder {
 namespace {
 
-// A line of the summary by what it is about.
-using LineKey = std::tuple<v1::Reason, std::string, std::string>;
-
-struct Line {
-  uint32_t nodes = 0;
-  std::string example;
-  int64_t most_free = 0;
-  int64_t wanted = 0;
-};
-
-absl::btree_map<LineKey, Line> LinesOf(const Verdict& verdict) {
-  absl::btree_map<LineKey, Line> lines;
-  for (const NodeGroup& group : verdict.judged.groups()) {
-    absl::btree_map<LineKey, Line> seen;  // a node counts once per line
-    for (const v1::ReasonDetail& detail : *group.reasons) {
-      Line& line = seen[{detail.reason(), detail.resource(), detail.claim()}];
-      line.most_free = std::max(line.most_free, detail.free());
-      line.wanted = std::max(line.wanted, detail.wanted());
-    }
-    for (const auto& [key, line] : seen) {
-      Line& sum = lines[key];
-      sum.nodes += group.nodes;
-      if (sum.example.empty() || group.example < sum.example) {
-        sum.example = group.example;
-      }
-      sum.most_free = std::max(sum.most_free, line.most_free);
-      sum.wanted = std::max(sum.wanted, line.wanted);
-    }
-  }
-  return lines;
+bool IsSame(const v1::ReasonDetail& a, const v1::ReasonDetail& b) {
+  return a.reason() == b.reason() && a.resource() == b.resource() &&
+         a.wanted() == b.wanted() && a.free() == b.free() &&
+         a.allocatable() == b.allocatable() && a.booked() == b.booked() &&
+         a.raw() == b.raw() && a.taint() == b.taint() &&
+         a.class_name() == b.class_name() && a.claim() == b.claim() &&
+         a.volume() == b.volume() &&
+         a.until_unix_seconds() == b.until_unix_seconds() &&
+         a.key() == b.key() && a.pool() == b.pool() && a.used() == b.used() &&
+         a.limit() == b.limit() && a.object() == b.object() &&
+         a.field() == b.field() && a.text() == b.text();
 }
 
-std::string LineText(const LineKey& key, const Line& line) {
-  const auto& [reason, resource, claim] = key;
-  std::string text = absl::StrCat(
-      line.nodes, line.nodes == 1 ? " node " : " nodes ", ReasonName(reason));
-  if (!resource.empty()) absl::StrAppend(&text, " ", resource);
-  if (!claim.empty()) absl::StrAppend(&text, " ", claim);
-  if (reason == v1::INSUFFICIENT_UNITS) {
+bool AreSame(
+    const google::protobuf::RepeatedPtrField<v1::ReasonDetail>& recorded,
+    const std::vector<v1::ReasonDetail>& reasons) {
+  return std::equal(recorded.begin(), recorded.end(), reasons.begin(),
+                    reasons.end(), IsSame);
+}
+
+std::string LineText(const NodeLine& line) {
+  std::string text =
+      absl::StrCat(line.nodes, line.nodes == 1 ? " node " : " nodes ",
+                   ReasonName(line.reason));
+  if (!line.resource.empty()) absl::StrAppend(&text, " ", line.resource);
+  if (!line.claim.empty()) absl::StrAppend(&text, " ", line.claim);
+  if (line.reason == v1::INSUFFICIENT_UNITS) {
     absl::StrAppend(&text, " (most free ", line.most_free, ", wanted ",
                     line.wanted, ")");
   }
@@ -99,11 +87,11 @@ std::vector<v1::SummaryLine> Summarize(const Verdict& verdict) {
   const bool placed = verdict.reason == v1::PLACED ||
                       verdict.reason == v1::PLACED_ON_CORDONED_NODE;
   if (placed) return summary;
-  for (const auto& [key, counted] : LinesOf(verdict)) {
+  for (const NodeLine& counted : verdict.judged.lines()) {
     v1::SummaryLine& line = summary.emplace_back();
-    line.set_reason(std::get<0>(key));
-    line.set_resource(std::get<1>(key));
-    line.set_key(std::get<2>(key));
+    line.set_reason(counted.reason);
+    line.set_resource(counted.resource);
+    line.set_key(counted.claim);
     line.set_nodes(counted.nodes);
     line.set_example(counted.example);
   }
@@ -117,9 +105,9 @@ std::string MessageOf(const Verdict& verdict) {
     parts.push_back(ReasonText(detail));
   }
   if (verdict.reason == v1::NO_NODE_FITS) {
-    for (const auto& [key, line] : LinesOf(verdict)) {
-      if (std::get<0>(key) == v1::REASON_UNSPECIFIED) continue;
-      parts.push_back(LineText(key, line));
+    for (const NodeLine& line : verdict.judged.lines()) {
+      if (line.reason == v1::REASON_UNSPECIFIED) continue;
+      parts.push_back(LineText(line));
     }
     if (parts.empty()) parts.push_back("there are no nodes");
     return Bounded(absl::StrCat("NoNodeFits: ", absl::StrJoin(parts, ", ")));
@@ -153,6 +141,10 @@ std::string MeaningOf(absl::string_view message) {
   return meaning;
 }
 
+bool MeanTheSame(absl::string_view one, absl::string_view other) {
+  return one == other || MeaningOf(one) == MeaningOf(other);
+}
+
 void FillGroups(const Verdict& verdict, v1::Explanation& explanation) {
   for (const v1::ReasonDetail& detail : verdict.details) {
     *explanation.add_set_reasons() = detail;
@@ -169,6 +161,20 @@ void FillGroups(const Verdict& verdict, v1::Explanation& explanation) {
     proto.set_nodes(group.nodes);
     proto.set_example(group.example);
   }
+}
+
+bool HasReasons(const v1::Explanation& explanation, const Verdict& verdict) {
+  return AreSame(explanation.set_reasons(), verdict.details);
+}
+
+bool HasGroups(const v1::Explanation& explanation, const JudgedNodes& judged) {
+  return std::equal(explanation.groups().begin(), explanation.groups().end(),
+                    judged.groups().begin(), judged.groups().end(),
+                    [](const v1::NodeGroup& recorded, const NodeGroup& group) {
+                      return recorded.nodes() == group.nodes &&
+                             recorded.example() == group.example &&
+                             AreSame(recorded.reasons(), *group.reasons);
+                    });
 }
 
 }  // namespace gpubinder

@@ -43,8 +43,15 @@ std::string MessageOf(const Verdict& verdict);
 // differ in numbers only. Conditions are written anew when this changes.
 std::string MeaningOf(absl::string_view message);
 
-// The node groups of a record.
+// Whether they differ in numbers at most.
+bool MeanTheSame(absl::string_view one, absl::string_view other);
+
+// The set-level reasons and the node groups of a record.
 void FillGroups(const Verdict& verdict, v1::Explanation& explanation);
+// Whether FillGroups would fill in what the record has: its set-level reasons,
+// and its groups. O(those).
+bool HasReasons(const v1::Explanation& explanation, const Verdict& verdict);
+bool HasGroups(const v1::Explanation& explanation, const JudgedNodes& judged);
 
 }  // namespace gpubinder
 

@@ -101,5 +101,51 @@ TEST(SummarizeTest, HasAtMostSixteenLinesAndNoneOnceTheSetIsPlaced) {
   EXPECT_TRUE(Summarize(verdict).empty());
 }
 
+// Each field of a reason, changed alone, is another reason: a field that is
+// added to the proto and not compared would be news that is not told.
+TEST(HasGroupsTest, SeesEachFieldOfAReason) {
+  Verdict verdict{.details = {Short(4, 1)},
+                  .judged = JudgeAs({{.reasons = {Short(4, 1)}, .nodes = {"a"}},
+                                     {.reasons = {}, .nodes = {"b", "c"}}})};
+  v1::Explanation recorded;
+  FillGroups(verdict, recorded);
+  EXPECT_TRUE(HasReasons(recorded, verdict));
+  EXPECT_TRUE(HasGroups(recorded, verdict.judged));
+  const google::protobuf::Descriptor& type = *v1::ReasonDetail::descriptor();
+  for (int i = 0; i < type.field_count(); ++i) {
+    const google::protobuf::FieldDescriptor* field = type.field(i);
+    v1::Explanation other = recorded;
+    for (v1::ReasonDetail* detail :
+         {other.mutable_set_reasons(0),
+          other.mutable_groups(0)->mutable_reasons(0)}) {
+      const google::protobuf::Reflection& access = *detail->GetReflection();
+      if (field->cpp_type() ==
+          google::protobuf::FieldDescriptor::CPPTYPE_STRING) {
+        access.SetString(detail, field, "another");
+      } else if (field->cpp_type() ==
+                 google::protobuf::FieldDescriptor::CPPTYPE_INT64) {
+        access.SetInt64(detail, field, 99);
+      } else {
+        access.SetEnumValue(detail, field, v1::OVER_BUDGET);
+      }
+    }
+    EXPECT_FALSE(HasReasons(other, verdict)) << field->name();
+    EXPECT_FALSE(HasGroups(other, verdict.judged)) << field->name();
+  }
+}
+
+TEST(HasGroupsTest, SeesEachGroupsNodes) {
+  const JudgedNodes judged =
+      JudgeAs({{.reasons = {Short(4, 1)}, .nodes = {"a", "b"}}});
+  for (const auto& nodes : std::vector<std::vector<std::string>>{
+           {"a"}, {"b", "c"}, {"a", "b", "c"}}) {
+    const Verdict verdict{
+        .judged = JudgeAs({{.reasons = {Short(4, 1)}, .nodes = nodes}})};
+    v1::Explanation recorded;
+    FillGroups(verdict, recorded);
+    EXPECT_FALSE(HasGroups(recorded, judged));
+  }
+}
+
 }  // namespace
 }  // namespace gpubinder

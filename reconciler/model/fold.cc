@@ -204,9 +204,11 @@ Change FoldDecision(const v1::Record& record, absl::Time at,
   const v1::Decision& decision = record.decision();
   for (const v1::Explanation& explanation : decision.explanations()) {
     snapshot.explanations[explanation.key()] = explanation;
+    snapshot.index.told.erase(explanation.key());
   }
   for (const std::string& gone : decision.gone_sets()) {
     snapshot.explanations.erase(gone);
+    snapshot.index.told.erase(gone);
     snapshot.write_rates.erase(gone);
   }
   FoldUnkeptNodes(decision, at, snapshot);

@@ -259,6 +259,7 @@ void RefreshIndex(Snapshot& snapshot) {
   }
   for (const NameId node : changes.units) refresher.CountUnits(node);
   NoteChanges(changes.nodes, changes.units, index.judge);
+  index.recounted.insert(changes.units.begin(), changes.units.end());
   changes = IndexChanges{.everything = false, .quotas = false};
 }
 

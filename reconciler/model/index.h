@@ -118,6 +118,8 @@ struct PassIndex {
   absl::btree_map<NameId, Keeper> keepers;  // by class
   // Namespaces that were brought up to date since the last pass.
   absl::btree_set<std::string> renewed;
+  // Nodes whose units were counted since then.
+  absl::btree_set<NameId> recounted;
   // The last pass had nothing to say of any class, and no class and no node
   // has changed since.
   bool classes_settled = false;
@@ -132,6 +134,9 @@ struct PassIndex {
 
   // How nodes were judged for sets that wait.
   KeptJudge judge;
+  // By the key of a set: a judgement that gives the groups of its recorded
+  // explanation. The fold takes it out with that.
+  absl::btree_map<std::string, JudgedNodes> told;
 
   // The set of a claim; null: it is in none.
   const ClaimSet* SetOf(Row claim) const {

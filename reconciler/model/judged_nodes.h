@@ -33,6 +33,15 @@ struct NodeGroup {
   std::string example;                     // the first by name
 };
 
+// What the reasons of one kind about one thing come to over all nodes.
+struct NodeLine {
+  v1::Reason reason = v1::REASON_UNSPECIFIED;
+  std::string resource, claim;
+  uint32_t nodes = 0;
+  std::string example;  // the first by name
+  int64_t most_free = 0, wanted = 0;
+};
+
 // Which cell each node was in, at each moment of a pass.
 struct CellHistory {
   struct Change {
@@ -65,6 +74,11 @@ class JudgedNodes {
   bool empty() const { return groups().empty(); }
   // In an order that depends on nothing but the reasons, fitting nodes first.
   const std::vector<NodeGroup>& groups() const;
+  // By reason, then resource, then claim. The first call, on whatever thread,
+  // O(reasons of the groups x log).
+  const std::vector<NodeLine>& lines() const;
+  // The very same judgement: nothing changed between the questions.
+  bool IsSameAs(const JudgedNodes& other) const { return kept_ == other.kept_; }
   // Each node with the index of its group, by name. O(nodes + changes).
   void ForEachNode(
       absl::FunctionRef<void(const std::string& node, size_t group)> visit)
@@ -73,7 +87,8 @@ class JudgedNodes {
   const NodeGroup* Find(absl::string_view node) const;
 
  private:
-  std::shared_ptr<const Parts> parts_;
+  struct Kept;
+  std::shared_ptr<const Kept> kept_;
 };
 
 }  // namespace gpubinder

@@ -11,12 +11,11 @@
 #include "reconciler/model/quiet.h"
 #include "reconciler/model/sha256.h"
 #include "reconciler/model/steps.h"
-#include "reconciler/model/verdict.h"
 
 namespace gpubinder {
 namespace {
 
-v1::Explanation Explain(const ClaimSet& set, const Verdict& verdict,
+v1::Explanation Explain(const ClaimSet& set, const Saying& saying,
                         const Snapshot& snapshot) {
   v1::Explanation explanation;
   explanation.set_key(set.key());
@@ -28,31 +27,51 @@ v1::Explanation Explain(const ClaimSet& set, const Verdict& verdict,
   if (set.launcher.pod.has_value()) {
     explanation.set_pod_uid(snapshot.pods()[*set.launcher.pod].meta.uid);
   }
-  explanation.set_reason(verdict.reason);
-  explanation.set_message(MessageOf(verdict));
-  explanation.set_node(verdict.node);
-  FillGroups(verdict, explanation);
+  explanation.set_reason(saying.verdict.reason);
+  explanation.set_message(saying.message);
+  explanation.set_node(saying.verdict.node);
+  FillGroups(saying.verdict, explanation);
   return explanation;
 }
 
-// Whether the verdict is to be recorded: it differs from the last one. A set
-// that has settled keeps the nodes it was judged on until it is judged again.
-bool IsNews(const v1::Explanation& explanation, const Snapshot& snapshot) {
-  auto last = snapshot.explanations.find(explanation.key());
-  if (last == snapshot.explanations.end()) return true;
-  const v1::Explanation& before = last->second;
-  if (explanation.groups().empty() && explanation.set_reasons().empty() &&
-      explanation.reason() == before.reason() &&
-      explanation.node() == before.node() &&
-      explanation.vmi_uid() == before.vmi_uid() &&
-      explanation.pod_uid() == before.pod_uid()) {
-    return false;
-  }
-  return before.SerializeAsString() != explanation.SerializeAsString();
+// Whether the record is about the VMI and the pod that the set has now.
+bool IsAbout(const ClaimSet& set, const v1::Explanation& recorded,
+             const Snapshot& snapshot) {
+  const bool same_vmi =
+      set.vmi.has_value()
+          ? recorded.vmi_uid() == snapshot.vmis()[*set.vmi].meta.uid
+          : recorded.vmi_uid().empty();
+  const bool same_pod =
+      set.launcher.pod.has_value()
+          ? recorded.pod_uid() == snapshot.pods()[*set.launcher.pod].meta.uid
+          : recorded.pod_uid().empty();
+  return same_vmi && same_pod;
 }
 
-SetView ViewOf(const IndexedSet& entry) {
-  return {.set = entry.set, .verdict = entry.verdict, .frozen = entry.frozen};
+// Whether the verdict is to be recorded: Explain would differ from the last
+// record. A set that has settled keeps the nodes it was judged on until it is
+// judged again.
+bool IsNews(const ClaimSet& set, const Saying& saying, Snapshot& snapshot) {
+  const Verdict& verdict = saying.verdict;
+  auto last = snapshot.explanations.find(set.key());
+  if (last == snapshot.explanations.end()) return true;
+  const v1::Explanation& before = last->second;
+  if (verdict.reason != before.reason() || verdict.node != before.node() ||
+      !IsAbout(set, before, snapshot)) {
+    return true;
+  }
+  if (verdict.judged.empty() && verdict.details.empty()) return false;
+  if (saying.message != before.message() || !HasReasons(before, verdict)) {
+    return true;
+  }
+  absl::btree_map<std::string, JudgedNodes>& told = snapshot.index.told;
+  auto known = told.find(last->first);
+  if (known != told.end() && known->second.IsSameAs(verdict.judged)) {
+    return false;
+  }
+  if (!HasGroups(before, verdict.judged)) return true;
+  if (!verdict.judged.empty()) told[last->first] = verdict.judged;
+  return false;
 }
 
 // The verdicts of the pass to the index, what is new of them to the result.
@@ -62,21 +81,19 @@ void CollectExplanations(const Plan& plan, PassResult& result,
     IndexedSet& entry = snapshot.index.sets[plan.slot(i)];
     entry.frozen = plan.state(i).frozen;
     entry.verdict = {};
-    const std::optional<Verdict> verdict =
-        entry.frozen ? std::nullopt : FinalVerdict(i, plan);
+    const std::optional<Saying>& saying = plan.state(i).saying;
     Said said = Said::kNothingNew;
-    if (verdict.has_value()) {
-      v1::Explanation explanation = Explain(plan.set(i), *verdict, snapshot);
-      if (IsNews(explanation, snapshot)) {
-        result.explanations.push_back(std::move(explanation));
+    if (saying.has_value()) {
+      if (IsNews(plan.set(i), *saying, snapshot)) {
+        result.explanations.push_back(Explain(plan.set(i), *saying, snapshot));
         said = Said::kNews;
       }
-      entry.verdict = *verdict;
+      entry.verdict = saying->verdict;
     } else if (plan.state(i).verdict.has_value()) {
       entry.verdict.judged = plan.state(i).verdict->judged;
     }
     NoteQuiet(i, said, plan, snapshot);
-    result.sets.push_back(ViewOf(entry));
+    result.touched_namespaces.insert(entry.set.name_space);
   }
 }
 
@@ -101,7 +118,9 @@ void CollectGone(PassResult& result, Snapshot& snapshot) {
     }
   }
   std::sort(result.gone_sets.begin(), result.gone_sets.end());
+  result.touched_namespaces.insert(index.renewed.begin(), index.renewed.end());
   index.renewed.clear();
+  result.touched_nodes = std::exchange(index.recounted, {});
 }
 
 void KeepRestless(const Plan& plan, Snapshot& snapshot) {
@@ -161,7 +180,9 @@ PassResult RunPass(Snapshot& snapshot, absl::Time now) {
 std::vector<SetView> ViewsOf(const Snapshot& snapshot) {
   std::vector<SetView> views;
   for (const Slot slot : SlotsInOrder(snapshot.index)) {
-    views.push_back(ViewOf(snapshot.index.sets[slot]));
+    const IndexedSet& entry = snapshot.index.sets[slot];
+    views.push_back(
+        {.set = entry.set, .verdict = entry.verdict, .frozen = entry.frozen});
   }
   return views;
 }

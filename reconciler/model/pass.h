@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "proto/journal.pb.h"
 #include "reconciler/model/claim_set.h"
@@ -33,8 +34,12 @@ struct PassResult {
   std::vector<std::string> gone_sets;
   // InfiniteFuture: nothing waits for the clock.
   absl::Time next_timer = absl::InfiniteFuture();
-  // Those that the pass looked at, by age. ViewsOf has the settled ones too.
+  // For who checks a pass: ViewsOf. RunPass leaves it empty.
   std::vector<SetView> sets;
+  // Where since the pass before something may have changed in what ViewsOf
+  // tells, or on the books: by the objects, or by this pass.
+  absl::btree_set<std::string> touched_namespaces;
+  absl::btree_set<NameId> touched_nodes;
   // Those that do not keep a set for another reason than a cordon, by name.
   std::vector<std::string> unkept_nodes;
   bool mass_loss = false;  // nothing was ended or lost for that reason

@@ -26,6 +26,12 @@ namespace gpubinder {
 
 class NodeJudge;
 
+// What is said of a set in the end.
+struct Saying {
+  Verdict verdict;
+  std::string message;  // its MessageOf
+};
+
 // How far a pass has come with one set.
 struct SetState {
   // An effect of it is without outcome: no step touches it (C10).
@@ -38,6 +44,8 @@ struct SetState {
   bool restless = false;
   // A step looked for a place or found it misconfigured.
   std::optional<Verdict> verdict;
+  // Once all steps are done, unless the next pass says more.
+  std::optional<Saying> saying;
 };
 
 enum class MassLoss { kNo, kYes };

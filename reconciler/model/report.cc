@@ -16,7 +16,7 @@ void Set(size_t index, Row row, const char* type, const char* status,
   const Condition* there = plan.FindCondition(row, type);
   if (there != nullptr && there->status == status &&
       there->reason == ReasonName(reason) &&
-      MeaningOf(there->message) == MeaningOf(message)) {
+      MeanTheSame(there->message, message)) {
     return;
   }
   plan.SetClaimCondition(index, row,
@@ -30,9 +30,9 @@ bool IsSuccess(v1::Reason reason) {
   return reason == v1::PLACED || reason == v1::PLACED_ON_CORDONED_NODE;
 }
 
-void ReportClaims(size_t index, const Verdict& verdict, Plan& plan) {
+void ReportClaims(size_t index, const Saying& saying, Plan& plan) {
   const ClaimSet& set = plan.set(index);
-  const std::string message = MessageOf(verdict);
+  const auto& [verdict, message] = saying;
   const bool waits = set.waits_at_gate() && !IsSuccess(verdict.reason);
   for (const Row row : set.members) {
     if (waits) {
@@ -61,12 +61,16 @@ void ReportClaims(size_t index, const Verdict& verdict, Plan& plan) {
 void ReportVerdicts(Plan& plan) {
   for (size_t i = 0; i < plan.size(); ++i) {
     if (plan.state(i).frozen) continue;
-    const std::optional<Verdict> verdict = FinalVerdict(i, plan);
+    std::optional<Verdict> verdict = FinalVerdict(i, plan);
     if (!verdict.has_value()) continue;
+    std::string message = MessageOf(*verdict);
+    plan.state(i).saying =
+        Saying{.verdict = *std::move(verdict), .message = std::move(message)};
+    const Saying& saying = *plan.state(i).saying;
     // What a placing write carries is not written twice; the next pass, which
     // has seen it, adds what it did not carry.
-    if (!plan.state(i).acted) ReportClaims(i, *verdict, plan);
-    RememberVerdict(i, *verdict, plan);
+    if (!plan.state(i).acted) ReportClaims(i, saying, plan);
+    RememberVerdict(i, saying.verdict, plan);
   }
 }
 

@@ -46,7 +46,7 @@ Condition ReadyOf(const GpuClass& found, const Plan& plan) {
 bool IsNews(const Condition& there, const Condition& ready) {
   return there.status != ready.status || there.reason != ready.reason ||
          there.observed_generation != ready.observed_generation ||
-         MeaningOf(there.message) != MeaningOf(ready.message);
+         !MeanTheSame(there.message, ready.message);
 }
 
 // Whether there is nothing to write.

@@ -65,7 +65,7 @@ absl::Status CheckWaiting(const Cluster& cluster, LiveCluster& live) {
   if (absl::Status s = live.Settle(); !s.ok()) return s;
   if (absl::Status s = CheckSettled(cluster, live); !s.ok()) return s;
   int64_t waiting = 0;
-  for (const SetView& view : NextPass(live.snapshot(), live.now()).sets) {
+  for (const SetView& view : ViewsOf(live.snapshot())) {
     if (view.verdict.reason == v1::NO_NODE_FITS) ++waiting;
   }
   if (waiting == cluster.shape().waiting_sets) return absl::OkStatus();
