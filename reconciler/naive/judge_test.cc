@@ -157,6 +157,7 @@ TEST_F(JudgeTest, AClaimThatIsUsedWithoutItsFinalizerIsAFault) {
     Add(claim);
   }
   result_ = RunPass(snapshot_, kNow);
+  result_.sets = ViewsOf(snapshot_);
   EXPECT_EQ(absl::StrJoin(JudgePass(snapshot_, kNow, result_), "\n"), "");
   v1::Effect protect = EffectOn("x", v1::Effect::kAddFinalizer);
   Drop(EffectOn("x", v1::Effect::kAddFinalizer));
@@ -252,6 +253,7 @@ class UsageJudgeTest : public JudgeTest {
                  .node_name = "a",
                  .resource_name = kH100});
     result_ = RunPass(snapshot_, kNow);
+    result_.sets = ViewsOf(snapshot_);
   }
   v1::WriteUsageRecord& Write() {
     return *EffectOn("gpu-held", v1::Effect::kWriteUsageRecord)
@@ -294,6 +296,7 @@ TEST_F(UsageJudgeTest, FindsARecordOfWhatIsNotBound) {
                          .uid = "uid-z"}};
   Add(record);
   result_ = RunPass(snapshot_, kNow);
+  result_.sets = ViewsOf(snapshot_);
   EXPECT_EQ(absl::StrJoin(JudgePass(snapshot_, kNow, result_), "\n"), "");
   Drop(EffectOn("gpu-z", v1::Effect::kDeleteUsageRecord));
   ExpectFault("t/gpu-z: H2 has one write due, the pass has 0");
@@ -303,6 +306,7 @@ TEST_F(UsageJudgeTest, FindsASecondWriteWithinAMinute) {
   const v1::Effect write = EffectOn("gpu-held", v1::Effect::kWriteUsageRecord);
   snapshot_.usage_writes[NameKey("t", "gpu-held")] = kNow - absl::Seconds(59);
   result_ = RunPass(snapshot_, kNow);
+  result_.sets = ViewsOf(snapshot_);
   EXPECT_EQ(absl::StrJoin(JudgePass(snapshot_, kNow, result_), "\n"), "");
   result_.effects.insert(result_.effects.begin(), write);
   ExpectFault("t/gpu-held: gets a write, none is due");
