@@ -18,10 +18,12 @@ namespace {
 
 template <typename T>
 Object DecodeAs(JsonValue json) {
-  T object;
-  const FieldReader root(json, &object.meta.problems);
-  ReadMeta(root, &object.meta);
-  ReadFields(root, &object);
+  // In its place from the start: moving one costs as much as some fields.
+  Object object(std::in_place_type<T>);
+  T& fields = std::get<T>(object);
+  const FieldReader root(json, &fields.meta.problems);
+  ReadMeta(root, &fields.meta);
+  ReadFields(root, &fields);
   return object;
 }
 

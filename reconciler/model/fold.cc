@@ -18,7 +18,7 @@ namespace {
 enum class Origin { kList, kWatch, kAnswer };
 
 template <typename T>
-Change Store(Origin origin, absl::Time at, T object, Snapshot& snapshot) {
+Change Store(Origin origin, absl::Time at, T&& object, Snapshot& snapshot) {
   Table<T>& table = std::get<Table<T>>(snapshot.tables);
   if (table.dead.contains(object.meta.uid)) return Change::kNone;
   const std::optional<Row> found =
@@ -94,7 +94,7 @@ void WithTable(Kind kind, Snapshot& snapshot, Visit visit) {
   WithTable(kind, snapshot, visit, std::make_index_sequence<kKinds>());
 }
 
-Change FoldObject(const v1::ObjectEvent& event, std::optional<Object> object,
+Change FoldObject(const v1::ObjectEvent& event, std::optional<Object>&& object,
                   Origin origin, absl::Time at, Snapshot& snapshot) {
   const std::optional<Kind> kind = KindByName(event.kind());
   if (!kind.has_value()) return Change::kNone;
@@ -112,8 +112,7 @@ Change FoldObject(const v1::ObjectEvent& event, std::optional<Object> object,
   if (!object.has_value() || KindOf(*object) != *kind) return Change::kNone;
   return std::visit(
       [&]<typename T>(T&& value) {
-        return Store<std::decay_t<T>>(origin, at, std::forward<T>(value),
-                                      snapshot);
+        return Store<std::decay_t<T>>(origin, at, std::move(value), snapshot);
       },
       *std::move(object));
 }
@@ -237,7 +236,7 @@ void NoteRefusedPin(const v1::Effect& effect, const v1::Outcome& outcome,
       .message = Utf8Within(outcome.message(), 200)};
 }
 
-Change FoldOutcome(const v1::Record& record, std::optional<Object> object,
+Change FoldOutcome(const v1::Record& record, std::optional<Object>&& object,
                    absl::Time at, Snapshot& snapshot) {
   const v1::Outcome& outcome = record.outcome();
   if (outcome.kind() == v1::Outcome::UNKNOWN) return Change::kNone;
@@ -265,7 +264,7 @@ Change FoldLeadership(const v1::Record& record, Snapshot& snapshot) {
   return Change::kMatters;
 }
 
-Change FoldPayload(const v1::Record& record, std::optional<Object> object,
+Change FoldPayload(const v1::Record& record, std::optional<Object>&& object,
                    Snapshot& snapshot) {
   const absl::Time at = absl::FromUnixNanos(record.time_unix_nanos());
   snapshot.sequence = record.sequence();

@@ -29,13 +29,14 @@ void Compare(NameId node, NameId resource, Shown shown, absl::Time at,
   const std::string& name = snapshot.names.Text(node);
   const std::optional<Row> row = snapshot.nodes().FindRow("", name);
   if (!row.has_value()) return;
-  const std::pair<std::string, std::string> key(name,
-                                                snapshot.names.Text(resource));
   auto booked = snapshot.booked.find({node, resource});
   const bool is_short =
       booked != snapshot.booked.end() &&
       booked->second >
           AllocatableOf(snapshot.node_columns.resources[*row], resource);
+  if (!is_short && snapshot.shortages.empty()) return;
+  const std::pair<std::string, std::string> key(name,
+                                                snapshot.names.Text(resource));
   if (!is_short) {
     snapshot.shortages.erase(key);
     return;

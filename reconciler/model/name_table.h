@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/string_view.h"
+#include "reconciler/model/text_index.h"
 
 namespace gpubinder {
 
@@ -24,24 +24,28 @@ class NameTable {
 
   // O(log names).
   NameId Intern(absl::string_view text) {
-    auto found = ids_.find(text);
-    if (found != ids_.end()) return found->second;
+    const uint64_t hash = HashOfTexts(text, "");
+    const std::optional<NameId> found = FindHashed(hash, text);
+    if (found.has_value()) return *found;
     const NameId id = static_cast<NameId>(texts_.size());
     texts_.emplace_back(text);
-    ids_.emplace(std::string(text), id);
+    ids_.Insert(hash, id);
     return id;
   }
   std::optional<NameId> Find(absl::string_view text) const {
-    auto found = ids_.find(text);
-    if (found == ids_.end()) return std::nullopt;
-    return found->second;
+    return FindHashed(HashOfTexts(text, ""), text);
   }
   const std::string& Text(NameId id) const { return texts_[id]; }
   size_t size() const { return texts_.size(); }
 
  private:
+  std::optional<NameId> FindHashed(uint64_t hash,
+                                   absl::string_view text) const {
+    return ids_.Find(hash, [&](NameId id) { return texts_[id] == text; });
+  }
+
   std::deque<std::string> texts_;
-  absl::btree_map<std::string, NameId> ids_;
+  TextIndex ids_;
 };
 
 }  // namespace gpubinder

@@ -1,5 +1,6 @@
 // The objects of one kind: rows with stable numbers, found by name and by
-// uid. A row's number is reused after its object has gone.
+// uid, and visited in the order of their names. A row's number is reused after
+// its object has gone.
 
 #ifndef RECONCILER_MODEL_TABLE_H_
 #define RECONCILER_MODEL_TABLE_H_
@@ -15,6 +16,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "reconciler/model/text_index.h"
 
 namespace gpubinder {
 
@@ -31,10 +33,14 @@ class Table {
  public:
   std::optional<Row> FindRow(absl::string_view name_space,
                              absl::string_view name) const {
-    return Look(by_name_, NameKey(name_space, name));
+    return named_.Find(HashOfTexts(name_space, name), [&](Row row) {
+      const auto& meta = rows_[row]->meta;
+      return meta.name == name && meta.name_space == name_space;
+    });
   }
   std::optional<Row> FindUid(absl::string_view uid) const {
-    return Look(by_uid_, uid);
+    return with_uid_.Find(HashOfTexts(uid, ""),
+                          [&](Row row) { return rows_[row]->meta.uid == uid; });
   }
   // Null when there is none. Valid until the object changes.
   const T* Find(absl::string_view name_space, absl::string_view name) const {
@@ -73,24 +79,29 @@ class Table {
   }
 
   // Takes the place of an object of that name, whatever its uid.
-  Row Put(T object) {
-    std::string key = NameKey(object.meta.name_space, object.meta.name);
-    auto found = by_name_.find(key);
-    Row row;
-    if (found != by_name_.end()) {
-      row = found->second;
-      ForgetUid(row);
-    } else {
-      row = NewRow();
-      by_name_.emplace(std::move(key), row);
+  Row Put(T&& object) {
+    const std::optional<Row> found =
+        FindRow(object.meta.name_space, object.meta.name);
+    if (!found.has_value()) {
+      const Row row = NewRow();
+      rows_[row] = std::move(object);
+      const auto& meta = rows_[row]->meta;
+      by_name_.emplace(NameKey(meta.name_space, meta.name), row);
+      named_.Insert(HashOfTexts(meta.name_space, meta.name), row);
+      NoteUid(row);
+      return row;
     }
-    by_uid_[object.meta.uid] = row;
-    rows_[row] = std::move(object);
-    return row;
+    const bool same = rows_[*found]->meta.uid == object.meta.uid &&
+                      FindUid(object.meta.uid) == found;
+    if (!same) ForgetUid(*found);
+    *rows_[*found] = std::move(object);
+    if (!same) NoteUid(*found);
+    return *found;
   }
   void Erase(Row row) {
     const auto& meta = rows_[row]->meta;
     by_name_.erase(NameKey(meta.name_space, meta.name));
+    named_.Erase(HashOfTexts(meta.name_space, meta.name), row);
     ForgetUid(row);
     rows_[row].reset();
     free_.push_back(row);
@@ -108,17 +119,20 @@ class Table {
   static std::string EndOf(absl::string_view name_space) {
     return absl::StrCat(name_space, "\1");
   }
+  // A uid names one object: the last that came with it.
+  void NoteUid(Row row) {
+    const std::string& uid = rows_[row]->meta.uid;
+    const uint64_t hash = HashOfTexts(uid, "");
+    const std::optional<Row> before = with_uid_.Find(hash, [&](Row other) {
+      return other != row && rows_[other]->meta.uid == uid;
+    });
+    if (before.has_value()) with_uid_.Erase(hash, *before);
+    with_uid_.Insert(hash, row);
+  }
   // The uid may name another object by now: one that was restored, or of a
   // cluster that began anew.
   void ForgetUid(Row row) {
-    auto found = by_uid_.find(rows_[row]->meta.uid);
-    if (found != by_uid_.end() && found->second == row) by_uid_.erase(found);
-  }
-  static std::optional<Row> Look(const absl::btree_map<std::string, Row>& index,
-                                 absl::string_view key) {
-    auto found = index.find(key);
-    if (found == index.end()) return std::nullopt;
-    return found->second;
+    with_uid_.Erase(HashOfTexts(rows_[row]->meta.uid, ""), row);
   }
   Row NewRow() {
     if (free_.empty()) {
@@ -132,7 +146,8 @@ class Table {
 
   std::deque<std::optional<T>> rows_;
   std::vector<Row> free_;
-  absl::btree_map<std::string, Row> by_name_, by_uid_;
+  absl::btree_map<std::string, Row> by_name_;
+  TextIndex named_, with_uid_;
 };
 
 }  // namespace gpubinder
