@@ -117,12 +117,7 @@ FieldReader::FieldReader(const FieldReader* parent, absl::string_view name,
       problems_(parent->problems_) {}
 
 FieldReader FieldReader::Object(absl::string_view name) const& {
-  JsonValue value = value_.Field(name);
-  if (value.present() && value.type() != Type::kObject) {
-    WrongType(name, value, "an object");
-    value = JsonValue();
-  }
-  return FieldReader(this, name, -1, value);
+  return FieldReader(this, name, -1, ObjectOf(name));
 }
 
 void FieldReader::Read(absl::string_view name, std::string* out) const {
@@ -191,13 +186,12 @@ void FieldReader::Read(absl::string_view name,
 
 void FieldReader::Read(absl::string_view name,
                        std::vector<std::string>* out) const {
-  const JsonValue list = value_.Field(name);
-  if (!list.present()) return;
-  if (list.type() != Type::kList) return WrongType(name, list, "a list");
+  const JsonValue list = ListOf(name);
+  out->reserve(out->size() + list.size());
   int64_t index = 0;
   list.ForEachItem([&](JsonValue item) {
     if (item.type() == Type::kText) {
-      out->push_back(std::string(item.text()));
+      out->emplace_back(item.text());
     } else if (item.present()) {
       WrongType(absl::StrCat(name, "[", index, "]"), item, kWantText);
     }
@@ -211,36 +205,39 @@ void FieldReader::Read(absl::string_view name, StringMap* out) const {
 
 void FieldReader::ReadExcept(absl::string_view name, absl::string_view skip,
                              StringMap* out) const {
-  const FieldReader map = Object(name);
-  map.value_.ForEachField([&](absl::string_view key, JsonValue value) {
+  const JsonValue map = ObjectOf(name);
+  std::vector<StringMap::value_type> entries;
+  entries.reserve(map.size());
+  map.ForEachField([&](absl::string_view key, JsonValue value) {
     if (!value.present() || key == skip) return;
     if (value.type() != Type::kText)
-      return map.WrongType(key, value, kWantText);
-    // The API server writes maps in the order of their keys.
-    out->insert_or_assign(out->end(), std::string(key),
-                          std::string(value.text()));
+      return WrongTypeIn(name, key, value, kWantText);
+    entries.emplace_back(key, value.text());
   });
+  out->InsertOrAssign(std::move(entries));
 }
 
 void FieldReader::ReadQuantities(absl::string_view name,
                                  ResourceList* out) const {
-  const FieldReader map = Object(name);
-  map.value_.ForEachField([&](absl::string_view key, JsonValue value) {
+  const JsonValue map = ObjectOf(name);
+  std::vector<StringMap::value_type> entries;
+  entries.reserve(map.size());
+  map.ForEachField([&](absl::string_view key, JsonValue value) {
     switch (value.type()) {
       case Type::kAbsent:
         return;
       case Type::kText:
-        out->insert_or_assign(out->end(), std::string(key),
-                              std::string(value.text()));
+        entries.emplace_back(key, value.text());
         return;
       case Type::kInteger:
       case Type::kNumber:
-        out->insert_or_assign(std::string(key), value.number_text());
+        entries.emplace_back(key, value.number_text());
         return;
       default:
-        map.WrongType(key, value, "a quantity");
+        WrongTypeIn(name, key, value, "a quantity");
     }
   });
+  out->InsertOrAssign(std::move(entries));
 }
 
 void FieldReader::ReadWithin(absl::string_view name, int64_t least,
@@ -273,9 +270,7 @@ void FieldReader::ReadChoice(absl::string_view name,
 void FieldReader::ForEach(
     absl::string_view name,
     absl::FunctionRef<void(const FieldReader&)> visit) const {
-  const JsonValue list = value_.Field(name);
-  if (!list.present()) return;
-  if (list.type() != Type::kList) return WrongType(name, list, "a list");
+  const JsonValue list = ListOf(name);
   int64_t index = 0;
   list.ForEachItem([&](JsonValue item) {
     const bool object = item.type() == Type::kObject;
@@ -284,6 +279,20 @@ void FieldReader::ForEach(
     }
     visit(FieldReader(this, name, index++, object ? item : JsonValue()));
   });
+}
+
+JsonValue FieldReader::ObjectOf(absl::string_view name) const {
+  const JsonValue object = value_.Field(name);
+  if (!object.present() || object.type() == Type::kObject) return object;
+  WrongType(name, object, "an object");
+  return {};
+}
+
+JsonValue FieldReader::ListOf(absl::string_view name) const {
+  const JsonValue list = value_.Field(name);
+  if (!list.present() || list.type() == Type::kList) return list;
+  WrongType(name, list, "a list");
+  return {};
 }
 
 void FieldReader::AddProblem(absl::string_view name,
@@ -297,6 +306,11 @@ void FieldReader::WrongType(absl::string_view name, JsonValue value,
                             absl::string_view want) const {
   AddProblem(name,
              absl::StrCat("found ", DescribeValue(value), ", want ", want));
+}
+
+void FieldReader::WrongTypeIn(absl::string_view map, absl::string_view key,
+                              JsonValue value, absl::string_view want) const {
+  FieldReader(this, map, -1, JsonValue()).WrongType(key, value, want);
 }
 
 std::string FieldReader::Path() const {

@@ -68,15 +68,31 @@ class FieldReader {
   void ForEach(absl::string_view name,
                absl::FunctionRef<void(const FieldReader&)> visit) const;
 
+  // The same; read(item, T&) fills a new T at the end of `out`.
+  template <typename T, typename ReadItem>
+  void ReadEach(absl::string_view name, std::vector<T>* out,
+                ReadItem read) const {
+    out->reserve(out->size() + value_.Field(name).size());
+    ForEach(name,
+            [&](const FieldReader& item) { read(item, out->emplace_back()); });
+  }
+
   // About the field of that name.
   void AddProblem(absl::string_view name, absl::string_view message) const;
 
  private:
   FieldReader(const FieldReader* parent, absl::string_view name, int64_t index,
               JsonValue value);
+  // The object of that name, absent if there is none.
+  JsonValue ObjectOf(absl::string_view name) const;
+  // The list of that name, absent if there is none.
+  JsonValue ListOf(absl::string_view name) const;
   // Notes that `value` at `name` is not `want`.
   void WrongType(absl::string_view name, JsonValue value,
                  absl::string_view want) const;
+  // The same of an entry of a map of this object.
+  void WrongTypeIn(absl::string_view map, absl::string_view key,
+                   JsonValue value, absl::string_view want) const;
   std::string Path() const;
 
   const FieldReader* parent_ = nullptr;

@@ -188,6 +188,14 @@ std::string JsonValue::number_text() const {
   return text;
 }
 
+size_t JsonValue::size() const {
+  if (document_ == nullptr) return 0;
+  const dom::element element = JsonValueAccess::Open(*this);
+  if (element.is_object()) return element.get_object().value_unsafe().size();
+  if (element.is_array()) return element.get_array().value_unsafe().size();
+  return 0;
+}
+
 JsonValue JsonValue::Field(absl::string_view name) const {
   if (document_ == nullptr) return {};
   const dom::element element = JsonValueAccess::Open(*this);

@@ -42,6 +42,10 @@ class JsonValue {
   // Of a kInteger or kNumber, in its shortest form.
   std::string number_text() const;
 
+  // Of a list or object, how many items or fields it has, up to 16 million; 0
+  // for any other. O(1).
+  size_t size() const;
+
   // The first field of that name; absent if there is none or this is no
   // object. O(fields).
   JsonValue Field(absl::string_view name) const;

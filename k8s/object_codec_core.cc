@@ -12,8 +12,7 @@ constexpr char kBindCompleted[] = "pv.kubernetes.io/bind-completed";
 
 void ReadContainers(const FieldReader& spec, absl::string_view name,
                     std::vector<Container>* out) {
-  spec.ForEach(name, [&](const FieldReader& item) {
-    Container container;
+  spec.ReadEach(name, out, [&](const FieldReader& item, Container& container) {
     item.Read("name", &container.name);
     const FieldReader resources = item.Object("resources");
     // The API server sets a request that is missing beside its limit; a pod
@@ -23,7 +22,6 @@ void ReadContainers(const FieldReader& spec, absl::string_view name,
     std::string restart_policy;
     item.Read("restartPolicy", &restart_policy);
     container.restart_always = restart_policy == "Always";
-    out->push_back(std::move(container));
   });
 }
 
@@ -40,13 +38,12 @@ void ReadAffinity(const FieldReader& spec, Pod* pod) {
 void ReadFields(const FieldReader& root, Node* node) {
   const FieldReader spec = root.Object("spec");
   spec.Read("unschedulable", &node->unschedulable);
-  spec.ForEach("taints", [&](const FieldReader& item) {
-    Taint taint;
-    item.Read("key", &taint.key);
-    item.Read("value", &taint.value);
-    item.Read("effect", &taint.effect);
-    node->taints.push_back(std::move(taint));
-  });
+  spec.ReadEach("taints", &node->taints,
+                [&](const FieldReader& item, Taint& taint) {
+                  item.Read("key", &taint.key);
+                  item.Read("value", &taint.value);
+                  item.Read("effect", &taint.effect);
+                });
   const FieldReader status = root.Object("status");
   status.ReadQuantities("allocatable", &node->allocatable);
   ReadConditions(status, &node->conditions);
@@ -55,11 +52,10 @@ void ReadFields(const FieldReader& root, Node* node) {
 void ReadFields(const FieldReader& root, Pod* pod) {
   const FieldReader spec = root.Object("spec");
   spec.Read("nodeName", &pod->node_name);
-  spec.ForEach("schedulingGates", [&](const FieldReader& item) {
-    std::string name;
-    item.Read("name", &name);
-    pod->gates.push_back(std::move(name));
-  });
+  spec.ReadEach("schedulingGates", &pod->gates,
+                [&](const FieldReader& item, std::string& gate) {
+                  item.Read("name", &gate);
+                });
   spec.Read("nodeSelector", &pod->node_selector);
   ReadAffinity(spec, pod);
   ReadTolerations(spec, &pod->tolerations);

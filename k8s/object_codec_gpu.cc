@@ -11,18 +11,17 @@ namespace {
 constexpr int64_t kMostUnits = 64;
 
 void ReadRejections(const FieldReader& status, std::vector<RejectedNode>* out) {
-  status.ForEach("rejectedNodes", [&](const FieldReader& item) {
-    RejectedNode rejected;
-    item.Read("nodeName", &rejected.node_name);
-    item.Read("nodeUID", &rejected.node_uid);
-    item.Read("podUID", &rejected.pod_uid);
-    item.Read("resources", &rejected.resources);
-    item.Read("reason", &rejected.reason);
-    item.Read("fingerprint", &rejected.fingerprint);
-    item.Read("rejectedAt", &rejected.rejected_at);
-    item.Read("until", &rejected.until);
-    out->push_back(std::move(rejected));
-  });
+  status.ReadEach("rejectedNodes", out,
+                  [&](const FieldReader& item, RejectedNode& rejected) {
+                    item.Read("nodeName", &rejected.node_name);
+                    item.Read("nodeUID", &rejected.node_uid);
+                    item.Read("podUID", &rejected.pod_uid);
+                    item.Read("resources", &rejected.resources);
+                    item.Read("reason", &rejected.reason);
+                    item.Read("fingerprint", &rejected.fingerprint);
+                    item.Read("rejectedAt", &rejected.rejected_at);
+                    item.Read("until", &rejected.until);
+                  });
 }
 
 void ReadDecision(const FieldReader& status, std::optional<DecisionKey>* out) {
@@ -90,15 +89,14 @@ void ReadFields(const FieldReader& root, GpuClaimSet* set) {
   status.Read("since", &set->since);
   status.Read("transitions", &set->transitions);
   ReadRejections(status, &set->rejected_nodes);
-  status.ForEach("summary", [&](const FieldReader& item) {
-    SetSummaryLine line;
-    item.Read("reason", &line.reason);
-    item.Read("nodes", &line.nodes);
-    item.Read("example", &line.example);
-    item.Read("resource", &line.resource);
-    item.Read("key", &line.key);
-    set->summary.push_back(std::move(line));
-  });
+  status.ReadEach("summary", &set->summary,
+                  [&](const FieldReader& item, SetSummaryLine& line) {
+                    item.Read("reason", &line.reason);
+                    item.Read("nodes", &line.nodes);
+                    item.Read("example", &line.example);
+                    item.Read("resource", &line.resource);
+                    item.Read("key", &line.key);
+                  });
   ReadDecision(status, &set->decision);
 }
 

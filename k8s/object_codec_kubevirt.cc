@@ -41,12 +41,12 @@ void ReadVolumes(const FieldReader& vmi_spec, const VolumeClaims& out) {
 
 void ReadDevices(const FieldReader& devices, absl::string_view name,
                  std::vector<VirtualMachineInstance::Device>* out) {
-  devices.ForEach(name, [&](const FieldReader& item) {
-    VirtualMachineInstance::Device device;
-    item.Read("name", &device.name);
-    item.Read("deviceName", &device.device_name);
-    out->push_back(std::move(device));
-  });
+  devices.ReadEach(
+      name, out,
+      [&](const FieldReader& item, VirtualMachineInstance::Device& device) {
+        item.Read("name", &device.name);
+        item.Read("deviceName", &device.device_name);
+      });
 }
 
 void ReadClaims(const FieldReader& metadata, ClaimsAnnotation* out) {

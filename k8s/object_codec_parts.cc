@@ -15,13 +15,12 @@ constexpr char kLastApplied[] =
 
 void ReadRequirements(const FieldReader& term, absl::string_view name,
                       std::vector<Requirement>* out) {
-  term.ForEach(name, [&](const FieldReader& item) {
-    Requirement requirement;
-    item.Read("key", &requirement.key);
-    item.Read("operator", &requirement.op);
-    item.Read("values", &requirement.values);
-    out->push_back(std::move(requirement));
-  });
+  term.ReadEach(name, out,
+                [&](const FieldReader& item, Requirement& requirement) {
+                  item.Read("key", &requirement.key);
+                  item.Read("operator", &requirement.op);
+                  item.Read("values", &requirement.values);
+                });
 }
 
 }  // namespace
@@ -38,52 +37,49 @@ void ReadMeta(const FieldReader& root, ObjectMeta* meta) {
   from.Read("labels", &meta->labels);
   from.ReadExcept("annotations", kLastApplied, &meta->annotations);
   from.Read("finalizers", &meta->finalizers);
-  from.ForEach("ownerReferences", [&](const FieldReader& item) {
-    OwnerReference owner;
-    item.Read("apiVersion", &owner.api_version);
-    item.Read("kind", &owner.kind);
-    item.Read("name", &owner.name);
-    item.Read("uid", &owner.uid);
-    item.Read("controller", &owner.controller);
-    meta->owners.push_back(std::move(owner));
-  });
+  from.ReadEach("ownerReferences", &meta->owners,
+                [&](const FieldReader& item, OwnerReference& owner) {
+                  item.Read("apiVersion", &owner.api_version);
+                  item.Read("kind", &owner.kind);
+                  item.Read("name", &owner.name);
+                  item.Read("uid", &owner.uid);
+                  item.Read("controller", &owner.controller);
+                });
 }
 
 void ReadConditions(const FieldReader& status, std::vector<Condition>* out) {
-  status.ForEach("conditions", [&](const FieldReader& item) {
-    Condition condition;
-    item.Read("type", &condition.type);
-    item.Read("status", &condition.status);
-    item.Read("reason", &condition.reason);
-    item.Read("message", &condition.message);
-    item.Read("observedGeneration", &condition.observed_generation);
-    item.Read("lastTransitionTime", &condition.last_transition);
-    out->push_back(std::move(condition));
-  });
+  status.ReadEach(
+      "conditions", out, [&](const FieldReader& item, Condition& condition) {
+        item.Read("type", &condition.type);
+        item.Read("status", &condition.status);
+        item.Read("reason", &condition.reason);
+        item.Read("message", &condition.message);
+        item.Read("observedGeneration", &condition.observed_generation);
+        item.Read("lastTransitionTime", &condition.last_transition);
+      });
 }
 
 void ReadTolerations(const FieldReader& spec, std::vector<Toleration>* out) {
-  spec.ForEach("tolerations", [&](const FieldReader& item) {
-    Toleration toleration;
-    item.Read("key", &toleration.key);
-    item.Read("operator", &toleration.op);
-    item.Read("value", &toleration.value);
-    item.Read("effect", &toleration.effect);
-    item.Read("tolerationSeconds", &toleration.seconds);
-    out->push_back(std::move(toleration));
-  });
+  spec.ReadEach("tolerations", out,
+                [&](const FieldReader& item, Toleration& toleration) {
+                  item.Read("key", &toleration.key);
+                  item.Read("operator", &toleration.op);
+                  item.Read("value", &toleration.value);
+                  item.Read("effect", &toleration.effect);
+                  item.Read("tolerationSeconds", &toleration.seconds);
+                });
 }
 
 void ReadNodeSelector(const FieldReader& selector,
                       std::optional<NodeSelector>* out) {
   if (!selector.present()) return;
   NodeSelector read;
-  selector.ForEach("nodeSelectorTerms", [&](const FieldReader& item) {
-    SelectorTerm term;
-    ReadRequirements(item, "matchExpressions", &term.expressions);
-    ReadRequirements(item, "matchFields", &term.fields);
-    read.terms.push_back(std::move(term));
-  });
+  selector.ReadEach("nodeSelectorTerms", &read.terms,
+                    [&](const FieldReader& item, SelectorTerm& term) {
+                      ReadRequirements(item, "matchExpressions",
+                                       &term.expressions);
+                      ReadRequirements(item, "matchFields", &term.fields);
+                    });
   *out = std::move(read);
 }
 

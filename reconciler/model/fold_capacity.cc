@@ -112,7 +112,7 @@ void RecountClass(NameId class_name, absl::string_view resource, absl::Time at,
   }
 }
 
-void CompareNode(Row row, const std::vector<NodeResource>& before,
+void CompareNode(Row row, const std::vector<NodeResource>* before,
                  absl::Time at, Snapshot& snapshot) {
   const NameId node = snapshot.node_columns.name[row];
   const std::vector<NodeResource>& now = snapshot.node_columns.resources[row];
@@ -120,10 +120,12 @@ void CompareNode(Row row, const std::vector<NodeResource>& before,
   for (; first != snapshot.booked.end() && first->first.first == node;
        ++first) {
     const NameId resource = first->first.second;
-    const bool fell =
-        AllocatableOf(now, resource) < AllocatableOf(before, resource);
-    Compare(node, resource, fell ? Shown::kNodeFell : Shown::kNodeOther, at,
-            snapshot);
+    const int64_t has = AllocatableOf(now, resource);
+    const int64_t had =
+        before == nullptr ? has : AllocatableOf(*before, resource);
+    if (before != nullptr && has == had) continue;
+    Compare(node, resource, has < had ? Shown::kNodeFell : Shown::kNodeOther,
+            at, snapshot);
   }
 }
 

@@ -24,8 +24,9 @@ void RecountClassUse(Row claim, NameId class_name, Snapshot& snapshot);
 void RecountClass(NameId class_name, absl::string_view resource, absl::Time at,
                   Snapshot& snapshot);
 
-// Called after the node's columns changed. `before` is what it had.
-void CompareNode(Row node, const std::vector<NodeResource>& before,
+// Called after the node's columns changed. `before` is what it had; null: it
+// was not there.
+void CompareNode(Row node, const std::vector<NodeResource>* before,
                  absl::Time at, Snapshot& snapshot);
 
 // Called before the node goes: one that comes back starts anew.

@@ -197,7 +197,10 @@ void AfterStore<Node>(Row row, absl::Time at, Snapshot& snapshot) {
     columns.name.resize(row + 1);
     columns.resources.resize(row + 1);
   }
-  columns.name[row] = snapshot.names.Intern(node.meta.name);
+  const NameId id = snapshot.names.Intern(node.meta.name);
+  const bool was_gone = snapshot.gone_since.erase(node.meta.name) > 0;
+  const bool is_new = was_gone || columns.name[row] != id;
+  columns.name[row] = id;
   std::vector<NodeResource>& resources = columns.resources[row];
   const std::vector<NodeResource> before = std::move(resources);
   resources.clear();
@@ -212,8 +215,7 @@ void AfterStore<Node>(Row row, absl::Time at, Snapshot& snapshot) {
             [](const NodeResource& a, const NodeResource& b) {
               return a.resource < b.resource;
             });
-  snapshot.gone_since.erase(node.meta.name);
-  CompareNode(row, before, at, snapshot);
+  CompareNode(row, is_new ? nullptr : &before, at, snapshot);
   NoteReadiness(node, at, snapshot);
 }
 

@@ -9,12 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
+#include "reconciler/model/string_map.h"
 
 namespace gpubinder {
-
-using StringMap = absl::btree_map<std::string, std::string>;
 
 // Why an object is malformed: a field by its path, and what is wrong with it
 // (what was found and what is legal).

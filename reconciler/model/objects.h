@@ -16,7 +16,6 @@
 #include <variant>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/time/time.h"
 #include "reconciler/model/gpu_objects.h"
 #include "reconciler/model/kind.h"
@@ -47,7 +46,7 @@ struct VirtualMachineInstance {
   ObjectMeta meta;
   ClaimsAnnotation claims;
   std::string phase, node_name;
-  absl::btree_map<std::string, std::string> active_pods;  // pod uid to node
+  StringMap active_pods;                    // pod uid to node
   std::vector<std::string> volume_claims;   // PVC and DataVolume names
   std::vector<std::string> hotplug_claims;  // those of them hotplugged
   std::vector<Condition> conditions;
