@@ -41,6 +41,7 @@ struct Bench {
   int floor = -1;            // that of the sets and steps judged before
   std::set<int> touched;     // sets whose place an earlier step has changed
   std::set<int> followed;    // by C6
+  std::set<int> waiting;     // gated, and no node fits (G9)
   std::map<int, Said> said;  // by set
   // Every evaluation of the nodes for a set, the last one last.
   std::map<int, std::vector<std::map<std::string, std::vector<Why>>>> seen;
@@ -55,9 +56,6 @@ struct Bench {
   // Takes over what the pass does with the claim, where rules leave a choice.
   void Follow(int claim);
   bool Does(int claim) const;
-  // Whether so many nodes hold bookings that the safety valve of M4, which is
-  // not judged here, may keep sets from going Lost.
-  bool ValveMayHold() const;
   bool Loses(int claim) const;
   Choice Look(const Ask& ask);
   // As a set that can only stay with its launcher may be told of the nodes.
@@ -70,16 +68,39 @@ void JudgeRepair(Bench& bench);
 void JudgeMoves(Bench& bench);
 void JudgeLost(Bench& bench);
 void JudgeOrders(Bench& bench);
+// judge_endings.cc: M4, M5.
+void JudgeMassLoss(Bench& bench);
+void JudgeEndings(Bench& bench);
+// A call that ends a VMI for another cause than a refusal.
+bool IsEndingCall(const v1::Effect& effect);
+// Why a launcher that is pinned to the node and has not been scheduled cannot
+// start there for good (M5).
+std::set<v1::Reason> OfPinned(const World& world, const SetState& set,
+                              const std::string& node);
 // judge_start.cc
 void JudgeStarts(Bench& bench);
-// Why no start is tried for the set, whatever its nodes say; empty: it is.
-std::set<Why> StartStops(const World& world, int set);
-// judge_writes.cc: refusals, attachments, and what every effect must obey.
+// judge_refusals.cc: R.
 void JudgeRefusals(Bench& bench);
+// R1, at the time of the world.
+bool IsRefused(const World& world, int set);
+// Whether the set's memory holds the entry, or this pass writes it.
+bool IsRecorded(const World& world, const SetState& set,
+                const std::string& pod_uid);
+// The call that brings a refused VM back; empty for any other effect.
+std::string CallOf(const v1::Effect& effect);
+// judge_writes.cc: attachments, and what every effect must obey.
 void JudgeAttachments(Bench& bench);
 void JudgeWrites(Bench& bench);
 // judge_records.cc: usage records and settings.
 void JudgeRecords(Bench& bench);
+// Whether a write to the object is without answer, or was refused and waits.
+bool HasToWait(const World& world, const char* kind,
+               const std::string& name_space, const std::string& name,
+               const std::string& uid);
+// judge_told.cc: conditions, memories and Warnings.
+void JudgeTold(Bench& bench);
+// The reason as users see it.
+std::string ReasonWord(v1::Reason reason);
 // judge_words.cc: sets and verdicts.
 void JudgeSets(Bench& bench);
 void JudgeVerdicts(Bench& bench);

@@ -6,15 +6,9 @@
 namespace gpubinder::naive {
 namespace {
 
-bool IsConditionTaint(const Taint& taint) {
-  return taint.key == "node.kubernetes.io/not-ready" ||
-         taint.key == "node.kubernetes.io/unreachable" ||
-         taint.key == "node.kubernetes.io/unschedulable";
-}
-
-// N1, without units.
-void ServingObstacles(const World& world, const Ask& ask, const Node& node,
-                      std::vector<Why>& why) {
+// N1 of the node alone, and of one class; without units.
+void NodeObstacles(const World& world, const Node& node,
+                   std::vector<Why>& why) {
   if (!node.meta.problems.empty()) {
     why.push_back({v1::MALFORMED_OBJECT, "Node " + node.meta.name + " " +
                                              node.meta.problems[0].field});
@@ -26,20 +20,20 @@ void ServingObstacles(const World& world, const Ask& ask, const Node& node,
     why.push_back({v1::KUBEVIRT_NOT_READY, ""});
   }
   if (IsCordoned(node)) why.push_back({v1::NODE_CORDONED, ""});
-  for (const std::string& name : ClassesOf(world, ask)) {
-    const GpuClass* of = FindClass(world, name);
-    if (of == nullptr) continue;
-    for (const Taint& taint : node.taints) {
-      const bool hard =
-          taint.effect == "NoSchedule" || taint.effect == "NoExecute";
-      if (!hard || IsConditionTaint(taint)) continue;
-      if (Tolerated(taint, of->tolerations)) continue;
-      why.push_back(
-          {v1::UNTOLERATED_TAINT, TaintText(taint) + " class " + name});
-    }
-    if (!HasLabels(node.meta.labels, of->node_selector)) {
-      why.push_back({v1::CLASS_SELECTOR_MISMATCH, name});
-    }
+}
+
+void ClassObstacles(const GpuClass& of, const Node& node,
+                    std::vector<Why>& why) {
+  for (const Taint& taint : node.taints) {
+    const bool hard =
+        taint.effect == "NoSchedule" || taint.effect == "NoExecute";
+    if (!hard || IsConditionTaint(taint)) continue;
+    if (Tolerated(taint, of.tolerations)) continue;
+    why.push_back(
+        {v1::UNTOLERATED_TAINT, TaintText(taint) + " class " + of.meta.name});
+  }
+  if (!HasLabels(node.meta.labels, of.node_selector)) {
+    why.push_back({v1::CLASS_SELECTOR_MISMATCH, of.meta.name});
   }
 }
 
@@ -106,24 +100,6 @@ void VolumeObstacles(const World& world, const Ask& ask, const Node& node,
 }
 
 // N5.
-std::string FingerprintOf(const Node& node, const RejectedNode& entry) {
-  std::vector<std::string> resources, taints;
-  for (const std::string& resource : entry.resources) {
-    resources.push_back(
-        resource + "=" +
-        std::to_string(AllocatableOf(node, resource).allocatable) + "\n");
-  }
-  for (const Taint& taint : node.taints) {
-    if (!IsConditionTaint(taint)) taints.push_back(TaintText(taint) + "\n");
-  }
-  std::sort(resources.begin(), resources.end());
-  std::sort(taints.begin(), taints.end());
-  std::string text;
-  for (const std::string& line : resources) text += line;
-  for (const std::string& line : taints) text += line;
-  return ShortDigest(text + "Ready=" + ReadyStatus(node) + "\n");
-}
-
 void Rejections(const World& world, const Ask& ask, const Node& node,
                 std::vector<Why>& why) {
   const SetState& set = world.sets[ask.set];
@@ -150,11 +126,7 @@ void Rejections(const World& world, const Ask& ask, const Node& node,
   if (fresh != world.new_rejections.end()) add(fresh->second);
   absl::Time until = absl::InfinitePast();
   for (const RejectedNode& entry : entries) {
-    if (entry.node_name != node.meta.name || entry.until <= world.now) continue;
-    // One of a node that had gone names no object.
-    if (!entry.node_uid.empty() && entry.node_uid != node.meta.uid) continue;
-    if (!entry.fingerprint.empty() &&
-        entry.fingerprint != FingerprintOf(node, entry)) {
+    if (entry.node_name != node.meta.name || !IsLive(world, entry, &node)) {
       continue;
     }
     until = std::max(until, entry.until);
@@ -184,6 +156,39 @@ void Count(const World& world, const Ask& ask, const std::string& node,
 }
 
 }  // namespace
+
+std::string FingerprintOf(const Node& node, const RejectedNode& entry) {
+  std::vector<std::string> resources, taints;
+  for (const std::string& resource : entry.resources) {
+    resources.push_back(
+        resource + "=" +
+        std::to_string(AllocatableOf(node, resource).allocatable) + "\n");
+  }
+  for (const Taint& taint : node.taints) {
+    if (!IsConditionTaint(taint)) taints.push_back(TaintText(taint) + "\n");
+  }
+  std::sort(resources.begin(), resources.end());
+  std::sort(taints.begin(), taints.end());
+  std::string text;
+  for (const std::string& line : resources) text += line;
+  for (const std::string& line : taints) text += line;
+  return ShortDigest(text + "Ready=" + ReadyStatus(node) + "\n");
+}
+
+bool IsLive(const World& world, const RejectedNode& entry, const Node* node) {
+  if (node == nullptr || entry.until <= world.now) return false;
+  // One of a node that had gone names no object.
+  if (!entry.node_uid.empty() && entry.node_uid != node->meta.uid) return false;
+  return entry.fingerprint.empty() ||
+         entry.fingerprint == FingerprintOf(*node, entry);
+}
+
+bool ServesClass(const World& world, const GpuClass& of, const Node& node) {
+  std::vector<Why> why;
+  NodeObstacles(world, node, why);
+  ClassObstacles(of, node, why);
+  return why.empty() && AllocatableOf(node, of.resource_name).allocatable > 0;
+}
 
 std::set<std::string> ClassesOf(const World& world, const Ask& ask) {
   std::set<std::string> names;
@@ -247,7 +252,11 @@ std::vector<Why> LackOfUnits(const World& world, const Ask& ask,
 std::vector<Why> Obstacles(const World& world, const Ask& ask,
                            const Node& node) {
   std::vector<Why> why;
-  ServingObstacles(world, ask, node, why);
+  NodeObstacles(world, node, why);
+  for (const std::string& name : ClassesOf(world, ask)) {
+    const GpuClass* of = FindClass(world, name);
+    if (of != nullptr) ClassObstacles(*of, node, why);
+  }
   for (Why& lack : LackOfUnits(world, ask, node)) why.push_back(lack);
   if (ask.pod_rules != nullptr) PodObstacles(world, *ask.pod_rules, node, why);
   VolumeObstacles(world, ask, node, why);

@@ -16,14 +16,6 @@ bool Bench::Does(int claim) const {
   return deed != deeds.end() && !deed->second.judged;
 }
 
-bool Bench::ValveMayHold() const {
-  std::set<std::string> nodes;
-  for (const ClaimState& state : world.claims) {
-    if (state.phase == "Bound") nodes.insert(state.node);
-  }
-  return nodes.size() >= 3;
-}
-
 bool Bench::Loses(int claim) const {
   return Does(claim) && deeds.at(claim).node.empty();
 }
@@ -72,13 +64,12 @@ void Bench::ExpectBind(int claim, const std::string& node, const char* rule) {
 
 void Bench::ExpectLose(int claim, const std::set<v1::Reason>& reasons,
                        const char* rule) {
-  // M4's safety valve: believed, but then nothing may go Lost.
-  if (result->mass_loss && !Loses(claim)) return;
+  // M4's safety valve: nothing goes Lost.
+  if (result->mass_loss) return;
   const ClaimState& state = world.claims[claim];
   if (state.phase != "Bound") return;
   const std::string& key = world.sets[state.set].key;
   const std::string name = state.claim->meta.name;
-  if (!Does(claim) && ValveMayHold()) return;
   if (!Loses(claim)) {
     Fault(key, std::string(rule) + " makes " + name + " Lost, the pass " +
                    (Does(claim) ? "binds it to " + deeds.at(claim).node
@@ -245,17 +236,21 @@ std::vector<std::string> JudgePass(const Snapshot& snapshot, absl::Time now,
   naive::ReadFrozen(bench);
   naive::JudgeSets(bench);
   if (snapshot.config.enabled) {
+    naive::JudgeMassLoss(bench);
     naive::JudgeFollow(bench);
     naive::JudgeRepair(bench);
     naive::JudgeRefusals(bench);
     naive::JudgeStarts(bench);
+    naive::ChooseVictims(bench.world);
     naive::JudgeMoves(bench);
+    naive::JudgeEndings(bench);
     naive::JudgeLost(bench);
     naive::JudgeOrders(bench);
     naive::JudgeVerdicts(bench);
   }
   naive::JudgeAttachments(bench);
   naive::JudgeRest(bench);
+  if (snapshot.config.enabled) naive::JudgeTold(bench);
   naive::JudgeWrites(bench);
   naive::JudgeRecords(bench);
   return bench.faults;

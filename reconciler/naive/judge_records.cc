@@ -16,34 +16,11 @@ bool CanBeWritten(const World& world, Kind kind) {
   return state.served && state.listed && !state.gone;
 }
 
-bool Terminates(const World& world, const std::string& name_space) {
-  for (const Namespace* space : world.namespaces) {
-    if (space->meta.name == name_space) {
-      return space->terminating || space->meta.deleting.has_value();
-    }
-  }
-  return false;
-}
-
 bool IsAbout(const v1::Effect& effect, const char* kind,
              const std::string& name_space, const std::string& name) {
   return effect.target().kind() == kind &&
          effect.target().namespace_() == name_space &&
          effect.target().name() == name;
-}
-
-// A write to it is without answer, or was refused and has to wait.
-bool HasToWait(const World& world, const char* kind,
-               const std::string& name_space, const std::string& name,
-               const std::string& uid) {
-  for (const auto& [id, effect] : world.snapshot->in_flight) {
-    if (IsAbout(effect, kind, name_space, name)) return true;
-  }
-  const std::string by_name = std::string(kind) + " " + name_space + " " + name;
-  for (const auto& [key, rate] : world.snapshot->write_rates) {
-    if (rate.until > world.now && (key == by_name || key == uid)) return true;
-  }
-  return false;
 }
 
 std::vector<const v1::Effect*> WritesTo(const Bench& bench, const char* kind,
@@ -128,7 +105,7 @@ Due DueFor(const World& world, const GpuClaim& claim, const Workload* record) {
   if (record != nullptr && IsRight(*record, claim, resource)) {
     return Due::kNothing;
   }
-  if (record == nullptr && Terminates(world, claim.meta.name_space)) {
+  if (record == nullptr && IsTerminating(world, claim.meta.name_space)) {
     return Due::kNothing;
   }
   return WrittenInTheLastMinute(world, claim) ? Due::kNothing : Due::kWrite;
@@ -258,7 +235,7 @@ void JudgeSettings(Bench& bench) {
                                                             there->data.end());
   const bool due =
       CanBeWritten(world, Kind::kConfigMap) &&
-      (there == nullptr ? !Terminates(world, name_space)
+      (there == nullptr ? !IsTerminating(world, name_space)
                         : found != wanted && !there->meta.deleting) &&
       !HasToWait(world, kConfigMap, name_space, "gpu-settings",
                  there == nullptr ? "" : there->meta.uid);
@@ -301,6 +278,19 @@ void JudgeOrderOfRecords(Bench& bench) {
 }
 
 }  // namespace
+
+bool HasToWait(const World& world, const char* kind,
+               const std::string& name_space, const std::string& name,
+               const std::string& uid) {
+  for (const auto& [id, effect] : world.snapshot->in_flight) {
+    if (IsAbout(effect, kind, name_space, name)) return true;
+  }
+  const std::string by_name = std::string(kind) + " " + name_space + " " + name;
+  for (const auto& [key, rate] : world.snapshot->write_rates) {
+    if (rate.until > world.now && (key == by_name || key == uid)) return true;
+  }
+  return false;
+}
 
 void JudgeRecords(Bench& bench) {
   JudgeUsageRecords(bench);

@@ -7,15 +7,6 @@
 namespace gpubinder::naive {
 namespace {
 
-bool Terminating(const World& world, const std::string& name) {
-  for (const Namespace* space : world.namespaces) {
-    if (space->meta.name == name) {
-      return space->terminating || space->meta.deleting.has_value();
-    }
-  }
-  return false;
-}
-
 Ask AskOf(const World& world, int index) {
   const SetState& set = world.sets[index];
   return {.set = index,
@@ -54,6 +45,7 @@ void Wait(Bench& bench, int index) {
   const World& world = bench.world;
   const SetState& set = world.sets[index];
   bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
+  bench.waiting.insert(index);
   const std::vector<int> bound = InPhase(world, set, "Bound");
   const bool partly = !InPhase(world, set, "Lost").empty();
   const GpuClaimSet* memory = MemoryOf(world, set);
@@ -184,7 +176,7 @@ std::set<Why> StartStops(const World& world, int index) {
       refused->second.resource_version == set.gated->meta.resource_version) {
     stops.insert({v1::START_REFUSED_BY_API, ""});
   }
-  if (Terminating(world, set.name_space)) {
+  if (IsTerminating(world, set.name_space)) {
     stops.insert({v1::START_REFUSED_BY_API, ""});
   }
   // C8: a pod that asks for less than its set.

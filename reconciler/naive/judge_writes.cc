@@ -1,4 +1,4 @@
-// Refusals (R), attachments (A), and what every write must obey.
+// Attachments (A), and what every write must obey.
 
 #include <algorithm>
 
@@ -8,124 +8,6 @@
 
 namespace gpubinder::naive {
 namespace {
-
-RejectedNode EntryOf(const v1::RejectionEntry& entry) {
-  return {
-      .node_name = entry.node_name(),
-      .node_uid = entry.node_uid(),
-      .pod_uid = entry.pod_uid(),
-      .resources = {entry.resources().begin(), entry.resources().end()},
-      .reason = entry.reason(),
-      .fingerprint = entry.fingerprint(),
-      .rejected_at = absl::FromUnixSeconds(entry.rejected_at_unix_seconds()),
-      .until = absl::FromUnixSeconds(entry.until_unix_seconds())};
-}
-
-bool Remembers(const std::vector<RejectedNode>& entries,
-               const std::string& pod_uid) {
-  return std::any_of(
-      entries.begin(), entries.end(),
-      [&](const RejectedNode& entry) { return entry.pod_uid == pod_uid; });
-}
-
-// Whether the set's memory, its members and this pass all hold the entry.
-bool IsRecorded(const World& world, const SetState& set,
-                const std::string& pod_uid) {
-  auto fresh = world.new_rejections.find(set.key);
-  if (fresh != world.new_rejections.end() &&
-      Remembers(fresh->second, pod_uid)) {
-    return true;
-  }
-  const GpuClaimSet* memory = MemoryOf(world, set);
-  return memory != nullptr && Remembers(memory->rejected_nodes, pod_uid);
-}
-
-// R1, but for what only the runner of the pass has seen.
-bool IsRefused(const World& world, const SetState& set, int index) {
-  const Pod* pod = set.pinned;
-  if (pod == nullptr || !pod->node_name.empty() || PinOf(*pod).empty()) {
-    return false;
-  }
-  if (set.vmi->meta.deleting || pod->meta.deleting) return false;
-  if (!pod->nominated_node.empty()) return false;
-  for (const SelectorTerm& term : pod->required->terms) {
-    if (term.empty()) return false;
-  }
-  bool said = false;
-  for (const Condition& condition : pod->conditions) {
-    if (condition.type != "PodScheduled" || condition.status != "False" ||
-        condition.reason != "Unschedulable") {
-      continue;
-    }
-    const std::string first =
-        condition.message.substr(0, condition.message.find(". "));
-    said = first.find("Insufficient ") != std::string::npos ||
-           first.find("Too many pods") != std::string::npos;
-  }
-  auto since = world.snapshot->refused_since.find(pod->meta.uid);
-  if (!said || since == world.snapshot->refused_since.end() ||
-      world.now - since->second < world.snapshot->config.refusal_grace) {
-    return false;
-  }
-  const Node* node = FindNode(world, set.pinned_node);
-  if (node == nullptr) return false;
-  const Ask ask{.set = index, .claims = set.members, .rejections = false};
-  for (const Why& why : Obstacles(world, ask, *node)) {
-    if (why.reason != v1::INSUFFICIENT_UNITS &&
-        why.reason != v1::VOLUME_NOT_REACHABLE) {
-      return false;
-    }
-  }
-  return true;
-}
-
-const char* CallFor(const SetState& set) {
-  if (set.vm == nullptr) {
-    for (const OwnerReference& owner : set.vmi->meta.owners) {
-      if (owner.controller && owner.kind != "VirtualMachine") {
-        return "DeletePod";
-      }
-    }
-    return "";
-  }
-  const std::string& strategy = set.vm->run_strategy;
-  if (strategy == "Always" || strategy == "RerunOnFailure") return "DeletePod";
-  if (strategy == "Once") return "DeleteVMI";
-  if (strategy == "Manual") return "RestartVM";
-  return "";
-}
-
-std::string CallOf(const v1::Effect& effect) {
-  if (effect.has_delete_pod()) return "DeletePod";
-  // M4 ends VMIs too, for another reason.
-  if (effect.delete_vmi().reason() == v1::REJECTED_BY_NODE) return "DeleteVMI";
-  if (effect.restart_vm().reason() == v1::REJECTED_BY_NODE) return "RestartVM";
-  return "";
-}
-
-void JudgeRefusal(Bench& bench, int index) {
-  const SetState& set = bench.world.sets[index];
-  if (set.frozen || set.members.empty()) return;
-  // What is remembered needs the set's memory, which is made first.
-  if (MemoryOf(bench.world, set) == nullptr) return;
-  if (!IsRefused(bench.world, set, index)) return;
-  const std::string& uid = set.pinned->meta.uid;
-  if (!IsRecorded(bench.world, set, uid)) {
-    return bench.Fault(
-        set.key, "R1 records a rejection of " + uid + ", the pass does not");
-  }
-  const std::string wanted = CallFor(set);
-  std::string call;
-  for (const v1::Effect& effect : bench.result->effects) {
-    if (effect.set_key() == set.key && !CallOf(effect).empty()) {
-      call = CallOf(effect);
-    }
-  }
-  if (wanted == "RestartVM") return;  // it may have been asked for before
-  if (call != wanted) {
-    bench.Fault(set.key, "R4 calls '" + wanted + "', the pass '" + call + "'");
-  }
-}
 
 // An Attachment that rules A1 and A2 want: of a VMI, to nobody, or unchanged.
 struct Hold {
@@ -289,20 +171,6 @@ void JudgeOrderInSet(Bench& bench) {
 }
 
 }  // namespace
-
-void JudgeRefusals(Bench& bench) {
-  for (const v1::Effect& effect : bench.result->effects) {
-    if (!effect.has_record_rejection()) continue;
-    std::vector<RejectedNode>& list =
-        bench.world.new_rejections[effect.set_key()];
-    for (const auto& entry : effect.record_rejection().list()) {
-      list.push_back(EntryOf(entry));
-    }
-  }
-  for (size_t s = 0; s < bench.world.sets.size(); ++s) {
-    JudgeRefusal(bench, static_cast<int>(s));
-  }
-}
 
 void JudgeAttachments(Bench& bench) {
   for (size_t c = 0; c < bench.world.claims.size(); ++c) {

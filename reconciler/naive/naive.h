@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -67,6 +68,10 @@ struct SetState {
   bool frozen = false;
 };
 
+// A set on a node.
+using Place = std::pair<int, std::string>;
+enum class Keeps { kYes, kNo, kCordonOnly, kUnsure };
+
 struct World {
   const Snapshot* snapshot = nullptr;
   absl::Time now;
@@ -85,6 +90,8 @@ struct World {
   // Who holds a claim that nobody held before, by claim; of attachments that
   // the pass is to make.
   std::map<int, const VirtualMachineInstance*> attached;
+  // N7, once they are chosen: kNo, or kUnsure.
+  std::map<Place, Keeps> victims;
   // Stands for a template claim that this pass makes.
   GpuClaim not_yet;
 };
@@ -106,6 +113,8 @@ bool Ended(const VirtualMachineInstance& vmi);
 bool Ended(const Pod& pod);
 bool IsCordoned(const Node& node);
 std::string ReadyStatus(const Node& node);
+// Nothing can be made there any more.
+bool IsTerminating(const World& world, const std::string& name_space);
 
 // sets.cc: S1, the launcher (C5, G1), what is wrong with a set.
 void FindSets(World& world);
@@ -147,6 +156,12 @@ std::map<std::string, int64_t> DemandOn(const World& world, const Ask& ask,
                                         const std::string& node);
 std::vector<Why> Obstacles(const World& world, const Ask& ask,
                            const Node& node);
+// N1, of one class alone.
+bool ServesClass(const World& world, const GpuClass& of, const Node& node);
+// N5.
+std::string FingerprintOf(const Node& node, const RejectedNode& entry);
+// `node` is the one of that name, or null.
+bool IsLive(const World& world, const RejectedNode& entry, const Node* node);
 // Only those of C8.
 std::vector<Why> LackOfUnits(const World& world, const Ask& ask,
                              const Node& node);
@@ -156,7 +171,7 @@ std::set<std::string> ClassesOf(const World& world, const Ask& ask);
 // `templates` the missing ones, is more than its pool has left.
 std::vector<Why> OverBudget(const World& world, const Ask& order);
 
-// choice.cc: G4, N6.
+// choice.cc: G4.
 struct Choice {
   const Node* node = nullptr;
   std::map<std::string, std::vector<Why>> nodes;  // every node, by name
@@ -164,11 +179,28 @@ struct Choice {
 Choice Choose(const World& world, const Ask& ask);
 // Free units of the set's resources after it was placed there, summed.
 int64_t FreeAfter(const World& world, const Ask& ask, const Node& node);
-// Whether the node keeps the claims, and if not why. kNodeUnsure: a grace
-// decides that this model does not know.
-enum class Keeps { kYes, kNo, kCordonOnly, kUnsure };
+
+// keeps.cc: N6, N7.
+
+// All that speaks against keeping the claims on the node.
+struct Grounds {
+  std::set<v1::Reason> reasons;
+  bool cordon = false;      // its cordon too, and they may leave for that
+  bool class_gone = false;  // then nothing but taints and labels is asked
+  bool unsure = false;      // the rules do not say
+};
+Grounds GroundsAgainst(const World& world, const SetState& set,
+                       const std::vector<int>& claims, const std::string& node);
 Keeps KeepsSet(const World& world, const SetState& set,
                const std::vector<int>& claims, const std::string& node);
+// Who leaves the nodes that are short, as things are now.
+void ChooseVictims(World& world);
+// A taint that only says what readiness and cordon say (N8).
+bool IsConditionTaint(const Taint& taint);
+
+// judge_start.cc: why no start is tried for a gated set, whatever its nodes
+// say; empty: it is.
+std::set<Why> StartStops(const World& world, int set);
 
 }  // namespace gpubinder::naive
 

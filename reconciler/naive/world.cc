@@ -136,6 +136,15 @@ bool IsCordoned(const Node& node) {
                      });
 }
 
+bool IsTerminating(const World& world, const std::string& name_space) {
+  for (const Namespace* space : world.namespaces) {
+    if (space->meta.name == name_space) {
+      return space->terminating || space->meta.deleting.has_value();
+    }
+  }
+  return false;
+}
+
 std::string ReadyStatus(const Node& node) {
   for (const Condition& condition : node.conditions) {
     if (condition.type == "Ready") return condition.status;

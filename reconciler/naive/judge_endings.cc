@@ -1,0 +1,345 @@
+// M4 and M5: which VMIs are ended to free what their node cannot keep, and
+// the safety valve.
+
+#include <algorithm>
+
+#include "reconciler/naive/bench.h"
+#include "reconciler/naive/text.h"
+
+namespace gpubinder::naive {
+namespace {
+
+constexpr absl::Duration kValveSpan = absl::Minutes(10);
+
+// How many, where the rules leave some open.
+struct Bounds {
+  int64_t least = 0, most = 0;
+  void Add(Keeps keeps) {
+    if (keeps == Keeps::kNo) ++least;
+    if (keeps == Keeps::kNo || keeps == Keeps::kUnsure) ++most;
+  }
+};
+
+// --- Mass losses
+
+// Whether the node keeps all that is booked there, by the state that the pass
+// began with; a cordon aside.
+std::map<std::string, Keeps> Unkept(const World& world) {
+  std::map<std::string, Keeps> unkept;
+  for (const SetState& set : world.sets) {
+    const std::vector<int> bound = InPhase(world, set, "Bound");
+    for (const std::string& node : NodesOf(world, bound)) {
+      Grounds grounds = GroundsAgainst(world, set, bound, node);
+      // Who leaves for want of units is chosen by a later step.
+      grounds.unsure = grounds.reasons.erase(v1::NODE_LOST_CAPACITY) > 0 ||
+                       grounds.unsure || set.frozen || CannotBePlaced(set);
+      if (!OfPinned(world, set, node).empty()) grounds.unsure = true;
+      Keeps& found = unkept.emplace(node, Keeps::kYes).first->second;
+      if (!grounds.reasons.empty() && !set.frozen && !CannotBePlaced(set)) {
+        found = Keeps::kNo;
+      } else if ((!grounds.reasons.empty() || grounds.unsure) &&
+                 found != Keeps::kNo) {
+        found = Keeps::kUnsure;
+      }
+    }
+  }
+  return unkept;
+}
+
+// Whether a node that keeps nothing still counts for a mass loss.
+Keeps IsPartOfALoss(const World& world, const std::string& node) {
+  auto known = world.snapshot->unkept_nodes.find(node);
+  if (known == world.snapshot->unkept_nodes.end()) return Keeps::kNo;
+  if (known->second.confirmed) return Keeps::kYes;
+  if (known->second.held) return Keeps::kNo;
+  const absl::Duration age = world.now - known->second.since;
+  if (age == kValveSpan) return Keeps::kUnsure;
+  return age < kValveSpan ? Keeps::kNo : Keeps::kYes;
+}
+
+void JudgeUnkept(Bench& bench, const std::map<std::string, Keeps>& unkept) {
+  const std::vector<std::string>& told = bench.result->unkept_nodes;
+  for (const auto& [node, keeps] : unkept) {
+    const bool is_told = std::count(told.begin(), told.end(), node) > 0;
+    if (keeps == Keeps::kNo && !is_told) {
+      bench.Fault(node, "does not keep a set, and is not told of");
+    }
+    if (keeps == Keeps::kYes && is_told) {
+      bench.Fault(node, "keeps its sets, and is told not to");
+    }
+  }
+  for (const std::string& node : told) {
+    if (!unkept.contains(node)) bench.Fault(node, "holds nothing to keep");
+  }
+}
+
+// --- Endings
+
+struct Wish {
+  std::set<v1::Reason> reasons;
+  bool unsure = false;
+};
+
+Wish WishOf(const Bench& bench, int index) {
+  const World& world = bench.world;
+  const SetState& set = world.sets[index];
+  const std::vector<int> bound = InPhase(world, set, "Bound");
+  if (bound.empty()) return {};
+  const Grounds grounds = GroundsAgainst(world, set, bound, set.pinned_node);
+  Wish wish{.reasons = grounds.reasons, .unsure = grounds.unsure};
+  const std::set<v1::Reason> more = OfPinned(world, set, set.pinned_node);
+  wish.reasons.insert(more.begin(), more.end());
+  const Node* node = FindNode(world, set.pinned_node);
+  // Whether the grace of a node that is gone holds for a pod that has not
+  // started is not said; nor what a node means that cannot be read.
+  if (set.pinned->node_name.empty() &&
+      (node == nullptr || !node->meta.problems.empty())) {
+    wish.unsure = true;
+  }
+  // The repair's, the refusal's, or nobody's.
+  if (NodesOf(world, bound) != std::set<std::string>{set.pinned_node} ||
+      bench.touched.contains(index) || bench.followed.contains(index) ||
+      world.new_rejections.contains(set.key) || CannotBePlaced(set)) {
+    wish.unsure = true;
+  }
+  return wish;
+}
+
+// Of the VMIs on the node, those that are on their way out.
+Bounds EndingOn(const World& world, const std::string& node, int but) {
+  Bounds count;
+  for (const VirtualMachineInstance* vmi : world.vmis) {
+    if (vmi == world.sets[but].vmi) continue;
+    bool there = vmi->node_name == node, pinned_there = there;
+    for (const auto& [uid, of] : vmi->active_pods) {
+      const Pod* pod = PodByUid(world, uid);
+      pinned_there =
+          pinned_there || of == node ||
+          (pod != nullptr && (pod->node_name == node || PinOf(*pod) == node));
+    }
+    if (!pinned_there) continue;
+    bool asked = false;
+    for (const GpuClaimSet* memory : world.memories) {
+      asked = asked || memory->ended_vmi == vmi->meta.uid;
+    }
+    if (vmi->meta.deleting && there) {
+      count.Add(Keeps::kNo);
+    } else if (vmi->meta.deleting || asked) {
+      count.Add(Keeps::kUnsure);
+    }
+  }
+  return count;
+}
+
+Bounds EndedLately(const World& world) {
+  Bounds count;
+  for (const auto& [uid, ending] : world.snapshot->endings) {
+    const absl::Duration age = world.now - ending.at;
+    count.Add(age < kValveSpan    ? Keeps::kNo
+              : age == kValveSpan ? Keeps::kUnsure
+                                  : Keeps::kYes);
+  }
+  return count;
+}
+
+struct EndingEffects {
+  int intention = -1, call = -1;
+};
+
+EndingEffects FindEnding(const Bench& bench, const SetState& set) {
+  EndingEffects found;
+  for (size_t i = 0; i < bench.result->effects.size(); ++i) {
+    const v1::Effect& effect = bench.result->effects[i];
+    if (effect.set_key() != set.key) continue;
+    if (effect.write_claim_set().has_ended_vmi() &&
+        !effect.write_claim_set().ended_vmi().empty()) {
+      found.intention = static_cast<int>(i);
+    }
+    if (IsEndingCall(effect)) found.call = static_cast<int>(i);
+  }
+  return found;
+}
+
+// Always, Once, Halted and no VM: the VMI is deleted.
+bool IsRestarted(const SetState& set) {
+  return set.vm != nullptr && (set.vm->run_strategy == "RerunOnFailure" ||
+                               set.vm->run_strategy == "Manual");
+}
+
+bool HoldsStop(const SetState& set) {
+  return std::any_of(set.vm->state_changes.begin(), set.vm->state_changes.end(),
+                     [&](const auto& change) {
+                       return change.first == "Stop" &&
+                              change.second == set.vmi->meta.uid;
+                     });
+}
+
+void JudgeCall(Bench& bench, const SetState& set, const v1::Effect& effect) {
+  const v1::Target& target = effect.target();
+  if (effect.has_restart_vm() != IsRestarted(set)) {
+    return bench.Fault(set.key, "M4 ends its VMI by another call");
+  }
+  if (effect.has_restart_vm()) {
+    if (target.uid() != set.vm->meta.uid ||
+        target.resource_version() != set.vm->meta.resource_version ||
+        effect.restart_vm().vmi_uid() != set.vmi->meta.uid) {
+      bench.Fault(set.key, "RestartVM is not bound to VM version and VMI uid");
+    }
+  } else if (target.uid() != set.vmi->meta.uid) {
+    bench.Fault(set.key, "deletes another VMI than its own");
+  }
+}
+
+// Asked for before: repeated for as long as it has had no effect.
+void JudgeRepeat(Bench& bench, const SetState& set,
+                 const EndingEffects& found) {
+  const bool due = !(IsRestarted(set) && HoldsStop(set));
+  if (found.intention >= 0) bench.Fault(set.key, "is asked to end twice");
+  if (found.call >= 0 && !due) {
+    bench.Fault(set.key, "is ended though its VM holds the request");
+  }
+  // Whether a mass loss holds a call back that was decided before is not said.
+  if (found.call < 0 && due && !bench.result->mass_loss) {
+    bench.Fault(set.key, "M4 repeats the call, the pass does not");
+  }
+}
+
+void JudgeValve(Bench& bench, int index, const Wish& wish,
+                const EndingEffects& found, Bounds& lately,
+                std::map<std::string, int64_t>& on_node) {
+  const SetState& set = bench.world.sets[index];
+  const Config& config = bench.world.snapshot->config;
+  Bounds there = EndingOn(bench.world, set.pinned_node, index);
+  there.least += on_node[set.pinned_node];
+  there.most += on_node[set.pinned_node];
+  const bool must_not = there.least >= config.max_endings_per_node ||
+                        lately.least >= config.max_endings ||
+                        bench.result->mass_loss;
+  const bool may = there.most < config.max_endings_per_node &&
+                   lately.most < config.max_endings;
+  const GpuClaimSet* memory = MemoryOf(bench.world, set);
+  const bool remembered =
+      memory != nullptr && memory->vmi_uid == set.vmi->meta.uid;
+  if (found.call >= 0) {
+    if (must_not) bench.Fault(set.key, "is ended, the valve is shut");
+    if (memory == nullptr) bench.Fault(set.key, "is ended without a memory");
+    ++lately.least;
+    ++lately.most;
+    ++on_node[set.pinned_node];
+  } else if (!must_not && may && remembered && !wish.unsure) {
+    bench.Fault(set.key, "M4 ends its VMI, the pass does not");
+  }
+}
+
+}  // namespace
+
+bool IsEndingCall(const v1::Effect& effect) {
+  return (effect.has_delete_vmi() &&
+          effect.delete_vmi().reason() != v1::REJECTED_BY_NODE) ||
+         (effect.has_restart_vm() &&
+          effect.restart_vm().reason() != v1::REJECTED_BY_NODE);
+}
+
+std::set<v1::Reason> OfPinned(const World& world, const SetState& set,
+                              const std::string& name) {
+  const Node* found = FindNode(world, name);
+  if (found == nullptr || set.pinned == nullptr || set.pinned_node != name ||
+      !set.pinned->node_name.empty()) {
+    return {};
+  }
+  Node node = *found;
+  node.meta.labels["kubevirt.io/schedulable"] = "true";
+  const Ask ask{.set = static_cast<int>(&set - world.sets.data()),
+                .claims = InPhase(world, set, "Bound"),
+                .pod_rules = set.pinned,
+                .rejections = false};
+  std::set<v1::Reason> reasons;
+  for (const Why& why : Obstacles(world, ask, node)) {
+    if (why.reason == v1::NODE_BEING_DELETED) reasons.insert(v1::NODE_GONE);
+    if (why.reason == v1::UNTOLERATED_TAINT) reasons.insert(v1::NODE_TAINTED);
+    if (why.reason == v1::CLASS_SELECTOR_MISMATCH ||
+        why.reason == v1::POD_SELECTOR_MISMATCH ||
+        why.reason == v1::POD_AFFINITY_MISMATCH ||
+        why.reason == v1::SCHEDULING_CLASS_MISMATCH) {
+      reasons.insert(v1::NODE_MISMATCH);
+    }
+  }
+  return reasons;
+}
+
+void JudgeMassLoss(Bench& bench) {
+  World& world = bench.world;
+  ChooseVictims(world);
+  const std::map<std::string, Keeps> unkept = Unkept(world);
+  world.victims.clear();
+  JudgeUnkept(bench, unkept);
+  std::set<std::string> holding, may_hold;
+  for (const ClaimState& claim : world.claims) {
+    if (claim.phase == "Bound") holding.insert(claim.node);
+    may_hold.insert(claim.counts_on.begin(), claim.counts_on.end());
+  }
+  Bounds lost;
+  for (const auto& [node, keeps] : unkept) {
+    const Keeps part = IsPartOfALoss(world, node);
+    const bool unsure = keeps == Keeps::kUnsure || part == Keeps::kUnsure;
+    if (keeps == Keeps::kYes || part == Keeps::kYes) continue;
+    lost.Add(unsure ? Keeps::kUnsure : Keeps::kNo);
+  }
+  const int64_t threshold = world.snapshot->config.mass_loss_threshold;
+  auto is_mass_loss = [&](int64_t nodes, size_t of) {
+    return nodes >= 3 && nodes * 100 > threshold * static_cast<int64_t>(of);
+  };
+  if (bench.result->mass_loss && !is_mass_loss(lost.most, holding.size())) {
+    bench.Fault("the pass", "speaks of a mass loss of " +
+                                std::to_string(lost.most) + " nodes");
+  }
+  if (!bench.result->mass_loss && is_mass_loss(lost.least, may_hold.size())) {
+    bench.Fault("the pass", "does not see the mass loss of " +
+                                std::to_string(lost.least) + " nodes");
+  }
+}
+
+void JudgeEndings(Bench& bench) {
+  std::map<std::string, int64_t> on_node;
+  Bounds lately = EndedLately(bench.world);
+  int last = -1;
+  for (size_t s = 0; s < bench.world.sets.size(); ++s) {
+    const int index = static_cast<int>(s);
+    const SetState& set = bench.world.sets[s];
+    const EndingEffects found = FindEnding(bench, set);
+    if (set.frozen) continue;
+    if (set.pinned == nullptr || set.vmi->meta.deleting) {
+      if (found.call >= 0 || found.intention >= 0) {
+        bench.Fault(set.key, "is ended, no rule says so");
+      }
+      continue;
+    }
+    if (found.call >= 0) {
+      JudgeCall(bench, set, bench.result->effects[found.call]);
+    }
+    const GpuClaimSet* memory = MemoryOf(bench.world, set);
+    const Wish wish = WishOf(bench, index);
+    if (!wish.reasons.empty() && !wish.unsure) {
+      bench.said[index] = {.reasons = {*wish.reasons.begin()}};
+    }
+    if (memory != nullptr && memory->ended_vmi == set.vmi->meta.uid) {
+      JudgeRepeat(bench, set, found);
+      continue;
+    }
+    if (wish.reasons.empty() && !wish.unsure) {
+      if (found.call >= 0 || found.intention >= 0) {
+        bench.Fault(set.key, "is ended, its node keeps it");
+      }
+      continue;
+    }
+    if ((found.call >= 0) != (found.intention >= 0) ||
+        found.call < found.intention ||
+        (found.call >= 0 && found.call < last)) {
+      bench.Fault(set.key, "its ending comes out of turn");
+    }
+    last = std::max(last, found.call);
+    JudgeValve(bench, index, wish, found, lately, on_node);
+  }
+}
+
+}  // namespace gpubinder::naive

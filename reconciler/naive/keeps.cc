@@ -1,0 +1,285 @@
+// N6 and N7: whether a node keeps what is booked there, and who leaves a node
+// that is short.
+
+#include <algorithm>
+#include <tuple>
+
+#include "reconciler/naive/naive.h"
+#include "reconciler/naive/text.h"
+
+namespace gpubinder::naive {
+namespace {
+
+bool HasLauncher(const SetState& set) {
+  return set.gated != nullptr || set.pinned != nullptr || set.loose != nullptr;
+}
+
+bool IsOver(const World& world, absl::Time since, absl::Duration grace) {
+  return world.now - since >= grace;
+}
+
+Grounds OfAGoneNode(const World& world, const SetState& set,
+                    const std::string& name) {
+  if (!HasLauncher(set)) return {.reasons = {v1::NODE_GONE}};
+  auto since = world.snapshot->gone_since.find(name);
+  if (since == world.snapshot->gone_since.end()) return {.unsure = true};
+  if (!IsOver(world, since->second, world.snapshot->config.node_gone_grace)) {
+    return {};
+  }
+  return {.reasons = {v1::NODE_GONE}};
+}
+
+void OfClasses(const World& world, const SetState& set,
+               const std::vector<int>& claims, const Node& node,
+               Grounds& grounds) {
+  const bool runs = set.pinned != nullptr && !set.pinned->node_name.empty();
+  for (const int claim : claims) {
+    const GpuClass* of =
+        FindClass(world, world.claims[claim].claim->class_name);
+    if (of == nullptr) {
+      grounds.class_gone = true;
+      continue;
+    }
+    for (const Taint& taint : node.taints) {
+      const bool counts = taint.effect == "NoExecute" ||
+                          (taint.effect == "NoSchedule" && !runs);
+      if (counts && !IsConditionTaint(taint) &&
+          !Tolerated(taint, of->tolerations)) {
+        grounds.reasons.insert(v1::NODE_TAINTED);
+      }
+    }
+    if (!runs && !HasLabels(node.meta.labels, of->node_selector)) {
+      grounds.reasons.insert(v1::NODE_MISMATCH);
+    }
+  }
+}
+
+bool Stays(const World& world, const std::vector<int>& claims) {
+  return std::any_of(claims.begin(), claims.end(), [&](int claim) {
+    const GpuClass* of =
+        FindClass(world, world.claims[claim].claim->class_name);
+    return of != nullptr && of->on_cordon == "Stay";
+  });
+}
+
+// Whether the silence has lasted, by what the node says of it and when that
+// was first seen.
+bool SilentTooLong(const World& world,
+                   const absl::btree_map<std::string, Silence>& silences,
+                   const std::string& name) {
+  auto found = silences.find(name);
+  if (found == silences.end()) return false;
+  const Silence& silence = found->second;
+  const bool told =
+      silence.told != absl::UnixEpoch() && silence.told <= silence.seen;
+  return IsOver(world, told ? silence.told : silence.seen,
+                world.snapshot->config.not_ready_grace);
+}
+
+// --- N7
+
+// What the rules leave open: a set that a step before or a write in flight
+// has placed elsewhere, and where those stand that are neither of the kinds
+// that N7 lists.
+struct Reading {
+  bool leaving_counts = false;
+  bool stuck_may_leave = false;
+  bool between_is_later = false;
+};
+
+struct Candidate {
+  int set = -1;
+  int kind = 0;
+  absl::Time bound_at = absl::InfinitePast();
+};
+
+bool StandsThere(const World& world, int claim, const std::string& node,
+                 const Reading& reading) {
+  const ClaimState& state = world.claims[claim];
+  return reading.leaving_counts ? state.counts_on.contains(node)
+                                : state.phase == "Bound" && state.node == node;
+}
+
+int64_t UnitsThere(const World& world, int set, const std::string& node,
+                   const std::string& resource, const Reading& reading) {
+  int64_t units = 0;
+  for (const int claim : world.sets[set].members) {
+    const ClaimState& state = world.claims[claim];
+    if (state.resource == resource &&
+        StandsThere(world, claim, node, reading)) {
+      units = Plus(units, state.units);
+    }
+  }
+  return units;
+}
+
+absl::Time BoundAt(const World& world, const SetState& set,
+                   const std::string& node) {
+  absl::Time latest = absl::InfinitePast();
+  for (const int claim : set.members) {
+    const ClaimState& state = world.claims[claim];
+    if (state.phase != "Bound" || state.node != node) continue;
+    const bool anew =
+        state.claim->phase != "Bound" || state.claim->node_name != node;
+    latest = std::max(
+        latest,
+        anew ? world.now : state.claim->bound_at.value_or(absl::UnixEpoch()));
+  }
+  return latest;
+}
+
+// 0 to 3 as N7 has them; 4: it does not leave.
+int KindOf(const World& world, const SetState& set, const Units& units,
+           const Reading& reading) {
+  if (set.vmi == nullptr) return 0;
+  if (set.gated != nullptr) return 1;
+  if (set.loose != nullptr) return reading.between_is_later ? 2 : 1;
+  if (set.pinned == nullptr) return reading.between_is_later ? 1 : 0;
+  const bool runs = set.vmi->phase == "Running" ||
+                    (set.vmi->phase == "Unknown" && reading.between_is_later);
+  if (!runs) return 2;
+  return world.snapshot->config.end_running && units.allocatable > 0 ? 3 : 4;
+}
+
+// What keeps a set where it is whatever its node shows.
+bool IsStuck(const World& world, int index) {
+  const SetState& set = world.sets[index];
+  if (set.frozen) return true;
+  for (const Why& why : set.problems) {
+    if (why.reason == v1::CLASS_NOT_FOUND ||
+        why.reason == v1::MALFORMED_OBJECT) {
+      return true;
+    }
+  }
+  return set.gated != nullptr && !StartStops(world, index).empty();
+}
+
+std::vector<Candidate> CandidatesOn(const World& world, const Node& node,
+                                    const std::string& resource,
+                                    const Shortage& shortage,
+                                    const Reading& reading) {
+  const bool over =
+      IsOver(world, shortage.since, world.snapshot->config.capacity_grace);
+  std::vector<Candidate> all;
+  for (size_t s = 0; s < world.sets.size(); ++s) {
+    const int index = static_cast<int>(s);
+    const SetState& set = world.sets[s];
+    if (UnitsThere(world, index, node.meta.name, resource, reading) == 0) {
+      continue;
+    }
+    const int kind = KindOf(world, set, AllocatableOf(node, resource), reading);
+    if (kind == 4 || (IsStuck(world, index) && !reading.stuck_may_leave)) {
+      continue;
+    }
+    // Somebody booked more than there was: at once, but nobody is ended.
+    if (set.pinned != nullptr && shortage.overbooked) continue;
+    if (!over && !shortage.overbooked) continue;
+    all.push_back({index, kind, BoundAt(world, set, node.meta.name)});
+  }
+  std::sort(all.begin(), all.end(),
+            [&](const Candidate& a, const Candidate& b) {
+              const SetState& x = world.sets[a.set];
+              const SetState& y = world.sets[b.set];
+              return std::tie(a.kind, b.bound_at, x.name_space, x.name) <
+                     std::tie(b.kind, a.bound_at, y.name_space, y.name);
+            });
+  return all;
+}
+
+std::set<Place> VictimsBy(const World& world, const Reading& reading) {
+  std::set<Place> victims;
+  for (const auto& [about, shortage] : world.snapshot->shortages) {
+    const auto& [name, resource] = about;
+    const Node* node = FindNode(world, name);
+    if (node == nullptr) continue;
+    __int128 missing = -AllocatableOf(*node, resource).allocatable;
+    for (size_t c = 0; c < world.claims.size(); ++c) {
+      if (world.claims[c].resource == resource &&
+          StandsThere(world, static_cast<int>(c), name, reading)) {
+        missing += world.claims[c].units;
+      }
+    }
+    for (const Place& place : victims) {
+      if (place.second != name) continue;
+      missing -= UnitsThere(world, place.first, name, resource, reading);
+    }
+    for (const Candidate& one :
+         CandidatesOn(world, *node, resource, shortage, reading)) {
+      if (missing <= 0) break;
+      if (!victims.insert({one.set, name}).second) continue;
+      missing -= UnitsThere(world, one.set, name, resource, reading);
+    }
+  }
+  return victims;
+}
+
+}  // namespace
+
+bool IsConditionTaint(const Taint& taint) {
+  return taint.key == "node.kubernetes.io/not-ready" ||
+         taint.key == "node.kubernetes.io/unreachable" ||
+         taint.key == "node.kubernetes.io/unschedulable";
+}
+
+void ChooseVictims(World& world) {
+  world.victims.clear();
+  if (world.snapshot->shortages.empty()) return;
+  std::map<Place, int> times;
+  int readings = 0;
+  for (const bool leaving : {false, true}) {
+    for (const bool stuck : {false, true}) {
+      for (const bool later : {false, true}) {
+        ++readings;
+        for (const Place& place : VictimsBy(world, {leaving, stuck, later})) {
+          ++times[place];
+        }
+      }
+    }
+  }
+  for (const auto& [place, count] : times) {
+    world.victims[place] = count == readings ? Keeps::kNo : Keeps::kUnsure;
+  }
+}
+
+Grounds GroundsAgainst(const World& world, const SetState& set,
+                       const std::vector<int>& claims,
+                       const std::string& name) {
+  const Node* node = FindNode(world, name);
+  if (node == nullptr) return OfAGoneNode(world, set, name);
+  Grounds grounds;
+  OfClasses(world, set, claims, *node, grounds);
+  // A claim whose class has gone is never moved.
+  if (grounds.class_gone) return grounds;
+  auto victim =
+      world.victims.find({static_cast<int>(&set - world.sets.data()), name});
+  if (victim != world.victims.end()) {
+    if (victim->second == Keeps::kNo) {
+      grounds.reasons.insert(v1::NODE_LOST_CAPACITY);
+    } else {
+      grounds.unsure = true;
+    }
+  }
+  if (!HasLauncher(set)) {
+    const Snapshot& seen = *world.snapshot;
+    if ((ReadyStatus(*node) != "True" &&
+         SilentTooLong(world, seen.not_ready, name)) ||
+        (seen.Serves(Kind::kVirtualMachineInstance) &&
+         !HasLabels(node->meta.labels, {{"kubevirt.io/schedulable", "true"}}) &&
+         SilentTooLong(world, seen.kubevirt_silent, name))) {
+      grounds.reasons.insert(v1::NODE_UNAVAILABLE);
+    }
+  }
+  grounds.cordon =
+      IsCordoned(*node) && !Stays(world, claims) && set.pinned == nullptr;
+  return grounds;
+}
+
+Keeps KeepsSet(const World& world, const SetState& set,
+               const std::vector<int>& claims, const std::string& name) {
+  const Grounds grounds = GroundsAgainst(world, set, claims, name);
+  if (!grounds.reasons.empty()) return Keeps::kNo;
+  if (grounds.unsure) return Keeps::kUnsure;
+  return grounds.cordon ? Keeps::kCordonOnly : Keeps::kYes;
+}
+
+}  // namespace gpubinder::naive
