@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "reconciler/model/pass.h"
-#include "reconciler/naive/naive.h"
+#include "reconciler/naive/rules.h"
 
 namespace gpubinder::naive {
 
@@ -99,6 +99,11 @@ bool HasToWait(const World& world, const char* kind,
                const std::string& uid);
 // judge_told.cc: conditions, memories and Warnings.
 void JudgeTold(Bench& bench);
+// Each number becomes #, so that what is left is what the text is about.
+std::string WithoutNumbers(const std::string& text);
+// judge_conditions.cc, for the former.
+void JudgeConditions(Bench& bench, const SetState& set, v1::Reason reason);
+void JudgeClasses(Bench& bench);
 // The reason as users see it.
 std::string ReasonWord(v1::Reason reason);
 // judge_words.cc: sets and verdicts.

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "reconciler/naive/naive.h"
+#include "reconciler/naive/rules.h"
 #include "reconciler/naive/text.h"
 
 namespace gpubinder::naive {

@@ -33,7 +33,12 @@ std::map<std::string, Keeps> Unkept(const World& world) {
       // Who leaves for want of units is chosen by a later step.
       grounds.unsure = grounds.reasons.erase(v1::NODE_LOST_CAPACITY) > 0 ||
                        grounds.unsure || set.frozen || CannotBePlaced(set);
-      if (!OfPinned(world, set, node).empty()) grounds.unsure = true;
+      const GpuClaimSet* memory = MemoryOf(world, set);
+      if (!OfPinned(world, set, node).empty() ||
+          (set.vmi != nullptr && memory != nullptr &&
+           memory->ended_vmi == set.vmi->meta.uid)) {
+        grounds.unsure = true;
+      }
       Keeps& found = unkept.emplace(node, Keeps::kYes).first->second;
       if (!grounds.reasons.empty() && !set.frozen && !CannotBePlaced(set)) {
         found = Keeps::kNo;
@@ -249,9 +254,17 @@ std::set<v1::Reason> OfPinned(const World& world, const SetState& set,
   }
   Node node = *found;
   node.meta.labels["kubevirt.io/schedulable"] = "true";
+  // A SchedulingClass that is not there says nothing of the node.
+  Pod pod = *set.pinned;
+  auto named = pod.meta.annotations.find(kSchedulingClassAnnotation);
+  if (named != pod.meta.annotations.end() &&
+      world.snapshot->Of<SchedulingClass>().Find("", named->second) ==
+          nullptr) {
+    pod.meta.annotations.erase(named);
+  }
   const Ask ask{.set = static_cast<int>(&set - world.sets.data()),
                 .claims = InPhase(world, set, "Bound"),
-                .pod_rules = set.pinned,
+                .pod_rules = &pod,
                 .rejections = false};
   std::set<v1::Reason> reasons;
   for (const Why& why : Obstacles(world, ask, node)) {

@@ -1,158 +1,15 @@
-// H3 and H4: what the pass writes of its verdicts, on claims, in the set's
-// memory and as Warnings; and what each class is told.
+// H3 and H4: what the pass writes of its verdicts in the memory of a set, and
+// as Warnings.
 
 #include <algorithm>
+#include <cctype>
+#include <tuple>
 
 #include "reconciler/naive/bench.h"
 #include "reconciler/naive/text.h"
 
 namespace gpubinder::naive {
 namespace {
-
-bool IsSuccess(v1::Reason reason) {
-  return reason == v1::PLACED || reason == v1::SERVING;
-}
-
-bool IsLoss(const std::string& reason) {
-  for (const v1::Reason loss :
-       {v1::NODE_GONE, v1::NODE_LOST_CAPACITY, v1::NODE_TAINTED,
-        v1::NODE_MISMATCH, v1::NODE_UNAVAILABLE, v1::NO_NODE_FITS}) {
-    if (reason == ReasonWord(loss)) return true;
-  }
-  return false;
-}
-
-// Numbers become #, so that what is left is what the text is about.
-std::string WithoutNumbers(const std::string& text) {
-  std::string left;
-  for (size_t i = 0; i < text.size();) {
-    size_t end = i;
-    while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
-    const bool word = (i > 0 && std::isalnum(text[i - 1]) != 0) ||
-                      (end < text.size() && std::isalpha(text[end]) != 0);
-    if (end > i && !word) {
-      left += '#';
-    } else {
-      end = std::max(end, i + 1);
-      left += text.substr(i, end - i);
-    }
-    i = end;
-  }
-  return left;
-}
-
-const Condition* Find(const std::vector<Condition>& conditions,
-                      const std::string& type) {
-  for (const Condition& condition : conditions) {
-    if (condition.type == type) return &condition;
-  }
-  return nullptr;
-}
-
-// --- Claims
-
-// The whole list that the write leaves; nothing for one without.
-template <typename Write>
-void Overwrite(const Write& write, std::vector<Condition>& conditions) {
-  if (write.conditions().empty()) return;
-  conditions.clear();
-  for (const v1::ConditionEntry& entry : write.conditions()) {
-    conditions.push_back({.type = entry.type(),
-                          .status = entry.status(),
-                          .reason = entry.reason(),
-                          .message = entry.message(),
-                          .observed_generation = entry.observed_generation()});
-  }
-}
-
-std::vector<Condition> ConditionsAfter(Bench& bench, const std::string& key,
-                                       const std::string& uid,
-                                       std::vector<Condition> conditions) {
-  for (const v1::Effect& effect : bench.result->effects) {
-    if (effect.target().uid() != uid) continue;
-    if (effect.has_bind_claim()) Overwrite(effect.bind_claim(), conditions);
-    if (effect.has_lose_claim()) Overwrite(effect.lose_claim(), conditions);
-    if (!effect.has_set_condition()) continue;
-    const v1::SetCondition& write = effect.set_condition();
-    const Condition* before = Find(conditions, write.type());
-    if (before != nullptr && before->status == write.status() &&
-        before->reason == ReasonWord(write.reason()) &&
-        WithoutNumbers(before->message) == WithoutNumbers(write.message()) &&
-        effect.target().kind() == "GPUClaim") {
-      bench.Fault(key, "H3: " + write.type() + " is written, and means what " +
-                           "it did: " + write.message());
-    }
-    Overwrite(write, conditions);
-    const Condition* after = Find(conditions, write.type());
-    if (after == nullptr || after->status != write.status() ||
-        after->reason != ReasonWord(write.reason())) {
-      bench.Fault(key, "H3: the list holds another " + write.type());
-    }
-  }
-  return conditions;
-}
-
-void ExpectCondition(Bench& bench, const std::string& key,
-                     const std::string& of, const Condition* found,
-                     const std::string& status, const std::string& reason) {
-  if (found != nullptr && found->status == status && found->reason == reason) {
-    return;
-  }
-  bench.Fault(
-      key,
-      "H3: " + of + " is to be " + status + "/" + reason + ", it is " +
-          (found == nullptr ? "absent" : found->status + "/" + found->reason));
-}
-
-void JudgeBoundCondition(Bench& bench, const SetState& set,
-                         const ClaimState& state, v1::Reason reason,
-                         const Condition* bound) {
-  const std::string of = state.claim->meta.name + " Bound";
-  if (state.phase == "Pending") {
-    if (IsSuccess(reason)) return;
-    ExpectCondition(bench, set.key, of, bound, "False", ReasonWord(reason));
-  } else if (state.phase == "Lost") {
-    const Condition* before = Find(state.claim->conditions, "Bound");
-    if (bound == nullptr || bound->status != "False" ||
-        !IsLoss(bound->reason)) {
-      ExpectCondition(bench, set.key, of, bound, "False", "(its loss)");
-    } else if (before != nullptr && before->status == "False" &&
-               state.claim->phase == "Lost" && IsLoss(before->reason) &&
-               before->reason != bound->reason) {
-      bench.Fault(set.key, "H3: " + of + " forgets the reason of its loss");
-    }
-  } else if (!CannotBePlaced(set)) {
-    ExpectCondition(bench, set.key, of, bound, "True", "Placed");
-  }
-}
-
-void JudgeGathered(Bench& bench, const SetState& set, const ClaimState& state,
-                   v1::Reason reason, const Condition* gathered) {
-  const std::string of = state.claim->meta.name + " Gathered";
-  const Condition* before = Find(state.claim->conditions, "Gathered");
-  const bool placed =
-      reason == v1::PLACED || reason == v1::PLACED_ON_CORDONED_NODE;
-  if (set.gated != nullptr && !placed && !set.vmi->meta.deleting) {
-    return ExpectCondition(bench, set.key, of, gathered, "False",
-                           ReasonWord(reason));
-  }
-  if (before == nullptr && gathered != nullptr) {
-    return bench.Fault(set.key, "H3: " + of + ", and it never waited");
-  }
-}
-
-void JudgeClaims(Bench& bench, const SetState& set, v1::Reason reason) {
-  for (const int member : set.members) {
-    const ClaimState& state = bench.world.claims[member];
-    const std::vector<Condition> after = ConditionsAfter(
-        bench, set.key, state.claim->meta.uid, state.claim->conditions);
-    if (reason == v1::REASON_UNSPECIFIED) continue;
-    JudgeBoundCondition(bench, set, state, reason, Find(after, "Bound"));
-    JudgeGathered(bench, set, state, reason, Find(after, "Gathered"));
-  }
-}
-
-// --- The memory and Warnings
 
 struct Telling {
   std::vector<int> reasons, warnings;  // indices of effects
@@ -203,7 +60,9 @@ std::vector<std::string> SummaryOf(const SetView& view) {
     std::set<std::pair<std::string, std::string>> counted;
     for (const v1::ReasonDetail& detail : *group.reasons) {
       const std::pair<std::string, std::string> about(
-          ReasonWord(detail.reason()), detail.resource());
+          ReasonWord(detail.reason()),
+          detail.reason() == v1::VOLUME_NOT_REACHABLE ? detail.claim()
+                                                      : detail.resource());
       Line& line = lines[about];
       if (counted.insert(about).second) line.nodes += group.nodes;
       line.free = std::max(line.free, detail.free());
@@ -214,9 +73,10 @@ std::vector<std::string> SummaryOf(const SetView& view) {
   for (const auto& [about, line] : lines) {
     std::string text = std::to_string(line.nodes) +
                        (line.nodes == 1 ? " node " : " nodes ") + about.first;
+    if (!about.second.empty()) text += " " + about.second;
     if (about.first == "InsufficientUnits") {
-      text += " " + about.second + " (most free " + std::to_string(line.free) +
-              ", wanted " + std::to_string(line.wanted) + ")";
+      text += " (most free " + std::to_string(line.free) + ", wanted " +
+              std::to_string(line.wanted) + ")";
     }
     texts.push_back(text);
   }
@@ -251,6 +111,24 @@ bool MayBeTold(const World& world, const SetState& set,
   return !set.members.empty();
 }
 
+// Whether the write is about something else than reason and message too: then
+// they may go with it.
+bool ChangesMore(const GpuClaimSet& memory, const v1::WriteClaimSet& write) {
+  using Key = std::tuple<std::string, std::string, std::string>;
+  std::set<Key> before, after;
+  for (const SetSummaryLine& line : memory.summary) {
+    before.insert({line.reason, line.resource, line.key});
+  }
+  for (const v1::SummaryLine& line : write.summary()) {
+    after.insert({ReasonWord(line.reason()), line.resource(), line.key()});
+  }
+  return write.take_over() || write.has_owner() || write.has_ended_vmi() ||
+         write.set_claims() || (write.set_summary() && before != after) ||
+         (write.has_node_name() && write.node_name() != memory.node_name) ||
+         (write.has_vmi_uid() && write.vmi_uid() != memory.vmi_uid) ||
+         (write.has_pod_uid() && write.pod_uid() != memory.pod_uid);
+}
+
 void JudgeMemory(Bench& bench, const SetState& set, const SetView& view) {
   const v1::Reason reason = view.verdict.reason;
   const GpuClaimSet* memory = MemoryOf(bench.world, set);
@@ -268,8 +146,8 @@ void JudgeMemory(Bench& bench, const SetState& set, const SetView& view) {
     bench.Fault(set.key, "H3: " + ReasonWord(reason) + " is news after '" +
                              before + "', and is not written");
   }
-  const bool warned =
-      news && !IsSuccess(reason) && set.vmi != nullptr && !told.reasons.empty();
+  const bool warned = news && reason != v1::PLACED && set.vmi != nullptr &&
+                      !told.reasons.empty();
   if (!warned && !told.warnings.empty()) {
     bench.Fault(set.key, "H4: a Warning without a change of reason");
   }
@@ -292,7 +170,7 @@ void JudgeMemory(Bench& bench, const SetState& set, const SetView& view) {
   if (!news && write.has_transitions() && write.transitions() != transitions) {
     bench.Fault(set.key, "H4: a transition without a change of reason");
   }
-  if (!news && memory != nullptr && !write.take_over() &&
+  if (!news && memory != nullptr && !ChangesMore(*memory, write) &&
       WithoutNumbers(memory->message) == WithoutNumbers(write.message())) {
     bench.Fault(set.key, "H3: its memory is written, and means what it did: " +
                              write.message());
@@ -308,56 +186,25 @@ void JudgeMemory(Bench& bench, const SetState& set, const SetView& view) {
   }
 }
 
-// --- Classes
-
-bool IsServed(const World& world, const GpuClass& of) {
-  for (const Node* node : world.nodes) {
-    if (ServesClass(world, of, *node)) return true;
-  }
-  return false;
-}
-
-void JudgeClass(Bench& bench, const GpuClass& of) {
-  const World& world = bench.world;
-  const std::string key = "class " + of.meta.name;
-  const std::vector<Condition> after =
-      ConditionsAfter(bench, key, of.meta.uid, of.conditions);
-  const Condition* before = Find(of.conditions, "Ready");
-  const Condition* ready = Find(after, "Ready");
-  int writes = 0;
-  for (const v1::Effect& effect : bench.result->effects) {
-    if (effect.target().uid() == of.meta.uid && effect.has_set_condition()) {
-      ++writes;
-    }
-  }
-  const bool served = IsServed(world, of);
-  const std::string status = served ? "True" : "False";
-  const std::string reason =
-      ReasonWord(served ? v1::SERVING : v1::NO_SERVING_NODE);
-  const bool right = before != nullptr && before->status == status &&
-                     before->reason == reason &&
-                     before->observed_generation == of.meta.generation;
-  if (writes > (right ? 0 : 1)) {
-    bench.Fault(key, "H3: Ready is written, and means what it did");
-  }
-  // A write that is without answer, or has to wait, is no step's to repeat; a
-  // class that cannot be read serves nothing, whether it says so is not said.
-  if (of.meta.deleting || !of.meta.problems.empty() ||
-      HasToWait(world, "GPUClass", "", of.meta.name, of.meta.uid)) {
-    return;
-  }
-  if (right || (writes == 1 && ready != nullptr && ready->status == status &&
-                ready->reason == reason &&
-                ready->observed_generation == of.meta.generation)) {
-    return;
-  }
-  bench.Fault(
-      key,
-      "H3: is to be Ready=" + status + "/" + reason + ", it is " +
-          (ready == nullptr ? "absent" : ready->status + "/" + ready->reason));
-}
-
 }  // namespace
+
+std::string WithoutNumbers(const std::string& text) {
+  std::string left;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+    const bool word = (i > 0 && std::isalnum(text[i - 1]) != 0) ||
+                      (end < text.size() && std::isalpha(text[end]) != 0);
+    if (end > i && !word) {
+      left += '#';
+    } else {
+      end = std::max(end, i + 1);
+      left += text.substr(i, end - i);
+    }
+    i = end;
+  }
+  return left;
+}
 
 std::string ReasonWord(v1::Reason reason) {
   std::string word;
@@ -381,10 +228,10 @@ void JudgeTold(Bench& bench) {
     if (found == bench.views.end() || set.frozen || found->second->frozen) {
       continue;
     }
-    JudgeClaims(bench, set, found->second->verdict.reason);
+    JudgeConditions(bench, set, found->second->verdict.reason);
     if (set.of_vm) JudgeMemory(bench, set, *found->second);
   }
-  for (const GpuClass* of : bench.world.classes) JudgeClass(bench, *of);
+  JudgeClasses(bench);
 }
 
 }  // namespace gpubinder::naive

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "reconciler/naive/naive.h"
+#include "reconciler/naive/rules.h"
 #include "reconciler/naive/text.h"
 
 namespace gpubinder::naive {
