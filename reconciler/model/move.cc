@@ -35,9 +35,12 @@ ClaimSet BoundPart(const ClaimSet& set, const Plan& plan) {
 std::optional<v1::ReasonDetail> WhyLeaves(size_t index, const ClaimSet& set,
                                           NameId node, const Victims& victims,
                                           Plan& plan) {
-  auto victim = victims.find({index, node});
-  if (victim != victims.end()) return victim->second;
   const std::optional<v1::Reason> reason = WhyUnkept(set, node, plan);
+  auto victim = victims.find({index, node});
+  // Where both hold the closed list has NodeGone first.
+  if (victim != victims.end() && reason != v1::NODE_GONE) {
+    return victim->second;
+  }
   if (!reason.has_value()) return std::nullopt;
   v1::ReasonDetail why;
   why.set_reason(*reason);

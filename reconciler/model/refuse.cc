@@ -257,8 +257,10 @@ void SettleKubelet(const KubeletRefusal& refusal, Plan& plan) {
   }
   if (set.has_value() && !plan.IsOpen(*set)) return;
   const RejectedNode* there = FindEntry(*memory, refusal.pod_uid);
-  // A pod is judged once: an entry that has lapsed is not written anew.
-  const bool lapsed = there == nullptr && refusal.recorded;
+  // A pod is judged once: an entry that has lapsed is not written anew, nor to
+  // a member that it has not reached before.
+  const bool lapsed =
+      there == nullptr ? refusal.recorded : there->until <= plan.now();
   const bool wrote =
       !lapsed &&
       Record(key, *memory, MembersOf(refusal, plan),

@@ -106,6 +106,8 @@ void JudgeConditions(Bench& bench, const SetState& set, v1::Reason reason);
 void JudgeClasses(Bench& bench);
 // The reason as users see it.
 std::string ReasonWord(v1::Reason reason);
+// judge_clock.cc: when the pass wants to run again.
+void JudgeClock(Bench& bench);
 // judge_words.cc: sets and verdicts.
 void JudgeSets(Bench& bench);
 void JudgeVerdicts(Bench& bench);

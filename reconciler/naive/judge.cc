@@ -253,6 +253,7 @@ std::vector<std::string> JudgePass(const Snapshot& snapshot, absl::Time now,
   if (snapshot.config.enabled) naive::JudgeTold(bench);
   naive::JudgeWrites(bench);
   naive::JudgeRecords(bench);
+  naive::JudgeClock(bench);
   return bench.faults;
 }
 

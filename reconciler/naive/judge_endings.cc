@@ -33,6 +33,10 @@ std::map<std::string, Keeps> Unkept(const World& world) {
       // Who leaves for want of units is chosen by a later step.
       grounds.unsure = grounds.reasons.erase(v1::NODE_LOST_CAPACITY) > 0 ||
                        grounds.unsure || set.frozen || CannotBePlaced(set);
+      // Whether it must keep the class of a Pending member too is not said.
+      if (KeepsSet(world, set, set.members, node) == Keeps::kNo) {
+        grounds.unsure = true;
+      }
       const GpuClaimSet* memory = MemoryOf(world, set);
       if (!OfPinned(world, set, node).empty() ||
           (set.vmi != nullptr && memory != nullptr &&
@@ -127,7 +131,8 @@ Bounds EndingOn(const World& world, const std::string& node, int but) {
     for (const GpuClaimSet* memory : world.memories) {
       asked = asked || memory->ended_vmi == vmi->meta.uid;
     }
-    if (vmi->meta.deleting && there) {
+    // One that has ended and is being deleted may count or not.
+    if (vmi->meta.deleting && there && !Ended(*vmi)) {
       count.Add(Keeps::kNo);
     } else if (vmi->meta.deleting || asked) {
       count.Add(Keeps::kUnsure);

@@ -128,7 +128,13 @@ void JudgeCallBack(Bench& bench, const std::string& key,
 void JudgeRefusal(Bench& bench, int index, std::set<std::string>& called) {
   const World& world = bench.world;
   const SetState& set = world.sets[index];
-  if (set.frozen || set.members.empty() || !IsPinnedAndWaits(set)) return;
+  if (set.frozen || !IsPinnedAndWaits(set)) return;
+  // Whether a set of which every member is being deleted is refused anything is
+  // not said.
+  if (set.members.empty()) {
+    called.insert(set.key);
+    return;
+  }
   // What is remembered needs the set's memory, which is made first.
   const GpuClaimSet* memory = MemoryOf(world, set);
   if (memory == nullptr) return;
@@ -259,7 +265,11 @@ void JudgeList(Bench& bench, const v1::Effect& effect,
   std::vector<RejectedNode> list;
   for (const auto& one : effect.record_rejection().list()) {
     list.push_back(EntryOf(one));
-    if (list.back().until <= world.now) {
+    // The entry of a pod that still waits is the intention, and must be
+    // everywhere before the call.
+    if (list.back().until <= world.now &&
+        (list.back().pod_uid != entry.pod_uid ||
+         PodByUid(world, entry.pod_uid) == nullptr)) {
       bench.Fault(key, "inv:R5: an entry that has ended is written");
     }
   }

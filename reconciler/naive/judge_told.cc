@@ -135,8 +135,13 @@ void JudgeMemory(Bench& bench, const SetState& set, const SetView& view) {
   const std::string before = memory == nullptr ? "" : memory->reason;
   const int64_t transitions = memory == nullptr ? 0 : memory->transitions;
   const Telling told = FindTelling(bench, set);
-  const bool news =
-      reason != v1::REASON_UNSPECIFIED && ReasonWord(reason) != before;
+  // What is no success is a change for each VMI: the last one's Warnings went
+  // with it.
+  const bool another = memory != nullptr && set.vmi != nullptr &&
+                       memory->vmi_uid != set.vmi->meta.uid &&
+                       reason != v1::PLACED;
+  const bool news = reason != v1::REASON_UNSPECIFIED &&
+                    (ReasonWord(reason) != before || another);
   const bool may = MayBeTold(bench.world, set, memory) &&
                    !IsTerminating(bench.world, set.name_space);
   if (told.reasons.size() > 1 || told.warnings.size() > 1) {

@@ -79,12 +79,14 @@ bool SilentTooLong(const World& world,
 // --- N7
 
 // What the rules leave open: a set that a step before or a write in flight
-// has placed elsewhere, and where those stand that are neither of the kinds
-// that N7 lists.
+// has placed elsewhere, whether who cannot leave is chosen, where those stand
+// that are of none of the kinds that N7 lists, and whether a launcher is ended
+// in the end where somebody booked more than there was.
 struct Reading {
   bool leaving_counts = false;
   bool stuck_may_leave = false;
   bool between_is_later = false;
+  bool overbooked_ends = false;
 };
 
 struct Candidate {
@@ -93,11 +95,17 @@ struct Candidate {
   absl::Time bound_at = absl::InfinitePast();
 };
 
+// With what is in flight, and what the pass has decided, where it leads.
 bool StandsThere(const World& world, int claim, const std::string& node,
                  const Reading& reading) {
   const ClaimState& state = world.claims[claim];
-  return reading.leaving_counts ? state.counts_on.contains(node)
-                                : state.phase == "Bound" && state.node == node;
+  if (reading.leaving_counts) return state.counts_on.contains(node);
+  for (const auto& [id, effect] : world.snapshot->in_flight) {
+    if (effect.target().uid() != state.claim->meta.uid) continue;
+    if (effect.has_lose_claim()) return false;
+    if (effect.has_bind_claim()) return effect.bind_claim().node_name() == node;
+  }
+  return state.phase == "Bound" && state.node == node;
 }
 
 int64_t UnitsThere(const World& world, int set, const std::string& node,
@@ -128,9 +136,19 @@ absl::Time BoundAt(const World& world, const SetState& set,
   return latest;
 }
 
+// Asked to end before: it leaves, whoever else has to.
+bool LeavesAnyhow(const World& world, const SetState& set) {
+  if (set.vmi == nullptr) return false;
+  return std::any_of(world.memories.begin(), world.memories.end(),
+                     [&](const GpuClaimSet* memory) {
+                       return memory->ended_vmi == set.vmi->meta.uid;
+                     });
+}
+
 // 0 to 3 as N7 has them; 4: it does not leave.
 int KindOf(const World& world, const SetState& set, const Units& units,
            const Reading& reading) {
+  if (LeavesAnyhow(world, set)) return -1;
   if (set.vmi == nullptr) return 0;
   if (set.gated != nullptr) return 1;
   if (set.loose != nullptr) return reading.between_is_later ? 2 : 1;
@@ -172,7 +190,10 @@ std::vector<Candidate> CandidatesOn(const World& world, const Node& node,
       continue;
     }
     // Somebody booked more than there was: at once, but nobody is ended.
-    if (set.pinned != nullptr && shortage.overbooked) continue;
+    if (set.pinned != nullptr && shortage.overbooked &&
+        !(over && reading.overbooked_ends)) {
+      continue;
+    }
     if (!over && !shortage.overbooked) continue;
     all.push_back({index, kind, BoundAt(world, set, node.meta.name)});
   }
@@ -224,20 +245,15 @@ bool IsConditionTaint(const Taint& taint) {
 void ChooseVictims(World& world) {
   world.victims.clear();
   if (world.snapshot->shortages.empty()) return;
+  constexpr int kReadings = 16;
   std::map<Place, int> times;
-  int readings = 0;
-  for (const bool leaving : {false, true}) {
-    for (const bool stuck : {false, true}) {
-      for (const bool later : {false, true}) {
-        ++readings;
-        for (const Place& place : VictimsBy(world, {leaving, stuck, later})) {
-          ++times[place];
-        }
-      }
-    }
+  for (int i = 0; i < kReadings; ++i) {
+    const Reading reading = {(i & 1) != 0, (i & 2) != 0, (i & 4) != 0,
+                             (i & 8) != 0};
+    for (const Place& place : VictimsBy(world, reading)) ++times[place];
   }
   for (const auto& [place, count] : times) {
-    world.victims[place] = count == readings ? Keeps::kNo : Keeps::kUnsure;
+    world.victims[place] = count == kReadings ? Keeps::kNo : Keeps::kUnsure;
   }
 }
 

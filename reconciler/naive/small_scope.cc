@@ -1,9 +1,11 @@
 #include "reconciler/naive/small_scope.h"
 
+#include <algorithm>
 #include <array>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "reconciler/model/config.h"
 
 namespace gpubinder::naive {
 namespace {
@@ -11,7 +13,7 @@ namespace {
 constexpr std::array kNodes = {"a", "b"};
 constexpr std::array kVms = {"web", "two"};
 constexpr std::array kClaims = {"x", "y", "z"};
-constexpr int kNodeEvents = 12, kVmEvents = 16, kClaimEvents = 2;
+constexpr int kNodeEvents = 12, kVmEvents = 19, kClaimEvents = 2;
 
 // What may happen to a node; %: its name.
 constexpr std::array<const char*, kNodeEvents> kOfNode = {
@@ -67,7 +69,10 @@ constexpr std::array kOther = {
     "configmap cozy-system/gpu-settings data=mine=1",
     "relist usage",
     "relist node",
-    "relist gpuclaim",
+    "relist claim",
+    "quota q hard=requests.gpu.cozystack.io/h100=1",
+    "quota q hard=requests.gpu.cozystack.io/h100=4",
+    "config endRunning=true",
 };
 
 // The part of a number that picks one of `of`.
@@ -85,7 +90,7 @@ int EventCount() {
                           kOnTheWay.size() + kOther.size());
 }
 
-SmallScope::SmallScope(int cluster) {
+SmallScope::SmallScope(int cluster, Replays replays) : runner_(replays) {
   const int units = 2 + 2 * Digit(cluster, 2);
   const int second = Digit(cluster, 3);
   const int names = Digit(cluster, 4);
@@ -127,49 +132,53 @@ SmallScope::SmallScope(int cluster) {
     Do("vmi web phase=Running node=a");
     Do("pod p-web vmi=web H100=2 node=a pinned=a");
   }
-  Pass("apply");
+  Pass("apply", Judged::kAnew);
 }
 
-std::vector<std::string> SmallScope::Do(const std::string& command) {
+void SmallScope::Do(const std::string& command) {
   commands_.push_back(command);
-  return runner_.Run(command);
+  runner_.Run(command);
 }
 
-bool SmallScope::Has(const std::string& kind, const std::string& name) {
-  const std::vector<std::string> shown =
-      runner_.Run(absl::StrCat("show ", kind, " ", name));
-  return !shown.empty() && !absl::StartsWith(shown[0], "no ");
+bool SmallScope::Has(Kind kind, const std::string& name) const {
+  const bool in_cluster = kind == Kind::kNode || kind == Kind::kGpuClass;
+  return runner_.server().Find(kind, in_cluster ? "" : kScenarioNamespace,
+                               name) != nullptr;
 }
 
-std::string SmallScope::PinOf(const std::string& vm) {
-  const std::string shown =
-      runner_.Run(absl::StrCat("show pod p-", vm)).front();
-  if (!absl::StrContains(shown, "gates:  ")) return "";
-  for (const char* node : kNodes) {
-    if (absl::StrContains(shown, absl::StrCat("@name=", node))) return node;
+std::string SmallScope::PinOf(const std::string& vm) const {
+  const Object* found =
+      runner_.server().Find(Kind::kPod, kScenarioNamespace, "p-" + vm);
+  if (found == nullptr) return "";
+  const Pod& pod = std::get<Pod>(*found);
+  if (!pod.gates.empty() || !pod.required.has_value()) return "";
+  for (const SelectorTerm& term : pod.required->terms) {
+    for (const Requirement& field : term.fields) {
+      if (field.key == "metadata.name") return field.values.front();
+    }
   }
   return "";
 }
 
-bool SmallScope::HappenToNode(int event, const std::string& node) {
+std::optional<Step> SmallScope::OfNode(int event,
+                                       const std::string& node) const {
   std::string command = kOfNode[event];
-  if (event == 10 && !Has("node", node)) return false;
   // Only whole units make a node that is not there.
   const bool makes = event == 2 || event == 11;
-  if (!makes && !Has("node", node)) return false;
+  if (!makes && !Has(Kind::kNode, node)) return std::nullopt;
   command.replace(command.find('%'), 1, node);
-  Do(command);
-  return true;
+  return Step{{command}};
 }
 
-bool SmallScope::HappenToVm(int event, const std::string& vm) {
-  const bool has_vmi = Has("vmi", vm), has_pod = Has("pod", "p-" + vm);
-  const std::string pin = has_pod ? PinOf(vm) : "";
+std::optional<Step> SmallScope::OfVm(int event, const std::string& vm) const {
+  const bool has_vmi = Has(Kind::kVirtualMachineInstance, vm);
+  const bool has_pod = Has(Kind::kPod, "p-" + vm);
+  const std::string pin = PinOf(vm);
   const std::string pod = "pod p-" + vm, vmi = "vmi " + vm;
-  auto all = [&](bool possible, std::vector<std::string> commands) {
-    if (!possible || !Has("vm", vm)) return false;
-    for (const std::string& command : commands) Do(command);
-    return true;
+  auto all = [&](bool possible,
+                 std::vector<std::string> commands) -> std::optional<Step> {
+    if (!possible || !Has(Kind::kVirtualMachine, vm)) return std::nullopt;
+    return Step{std::move(commands)};
   };
   const std::string launcher = absl::StrCat(pod, " vmi=", vm, " H100=2");
   switch (event) {
@@ -183,12 +192,12 @@ bool SmallScope::HappenToVm(int event, const std::string& vm) {
       return all(!pin.empty(),
                  {absl::StrCat(pod, " node=", pin),
                   absl::StrCat(vmi, " phase=Running node=", pin)});
-    case 4:  // the scheduler refuses it
+    case 4:  // the scheduler refuses it, for as long as counts
       return all(!pin.empty(), {absl::StrCat(pod,
                                              " scheduler=\"0/2 nodes are "
                                              "available: 2 Insufficient "
                                              "nvidia.com/H100.\""),
-                                "advance 1s"});
+                                "advance 10s"});
     case 5:  // the kubelet refuses it
       return all(!pin.empty(), {absl::StrCat(pod, " node=", pin,
                                              " phase=Failed reason="
@@ -213,77 +222,93 @@ bool SmallScope::HappenToVm(int event, const std::string& vm) {
       return all(has_pod, {pod + " deleting"});
     case 14:
       return all(has_vmi && !has_pod, {launcher + " gated terms=@name=b"});
-    default:  // somebody takes the gate off
+    case 15:  // somebody takes the gate off
       return all(has_pod, {pod + " gates="});
+    case 16:
+      return all(true, {"vm " + vm + " strategy=Once"});
+    case 17:
+      return all(true, {"vm " + vm + " strategy=Manual"});
+    default:
+      return all(true, {"vm " + vm + " strategy=Halted"});
   }
 }
 
-bool SmallScope::HappenToClaim(int event, const std::string& claim) {
-  const bool there = Has("claim", claim);
-  if (event == 0) {
-    if (!there) return false;
-    Do("delete claim " + claim);
-    return true;
-  }
-  if (there) return false;
-  Do(absl::StrCat("claim ", claim, " class=h100"));
-  return true;
+std::optional<Step> SmallScope::OfClaim(int event,
+                                        const std::string& claim) const {
+  const bool there = Has(Kind::kGpuClaim, claim);
+  if (there != (event == 0)) return std::nullopt;
+  return Step{{there ? "delete claim " + claim
+                     : absl::StrCat("claim ", claim, " class=h100")}};
 }
 
-bool SmallScope::Happen(int event) {
-  std::string apply = "apply";
-  bool happened = false;
-  if (event < 2 * kNodeEvents) {
-    happened = HappenToNode(event / 2, kNodes[event % 2]);
-  } else if ((event -= 2 * kNodeEvents) < 2 * kVmEvents) {
-    happened = HappenToVm(event / 2, kVms[event % 2]);
-  } else if ((event -= 2 * kVmEvents) < 3 * kClaimEvents) {
-    happened = HappenToClaim(event / 3, kClaims[event % 3]);
-  } else {
-    happened = HappenOnTheWay(event - 3 * kClaimEvents, apply);
-  }
-  if (!happened) return false;
-  Pass(apply);
-  return true;
+std::optional<Step> SmallScope::StepOf(int event) const {
+  if (event < 2 * kNodeEvents) return OfNode(event / 2, kNodes[event % 2]);
+  event -= 2 * kNodeEvents;
+  if (event < 2 * kVmEvents) return OfVm(event / 2, kVms[event % 2]);
+  event -= 2 * kVmEvents;
+  if (event < 3 * kClaimEvents) return OfClaim(event / 3, kClaims[event % 3]);
+  return OnTheWay(event - 3 * kClaimEvents);
 }
 
-bool SmallScope::HappenOnTheWay(int event, std::string& apply) {
+std::optional<Step> SmallScope::OnTheWay(int event) const {
   const int ways = static_cast<int>(kOnTheWay.size());
-  if (event < ways) {
-    apply = kOnTheWay[event];
-    return true;
-  }
+  if (event < ways) return Step{.apply = kOnTheWay[event]};
   const std::string command = kOther[event - ways];
-  const bool of_class = absl::StartsWith(command, "class") ||
-                        absl::StartsWith(command, "delete class");
-  if (of_class && !Has("class", "h100")) return false;
-  if (command == "gone pod raw" && !Has("pod", "raw")) return false;
-  if (absl::StartsWith(command, "pod raw") && Has("pod", "raw")) return false;
-  if (absl::StrContains(command, "usage gpu-x") && !Has("usage", "gpu-x")) {
-    return false;
+  if (!IsPossible(command)) return std::nullopt;
+  return Step{{command}};
+}
+
+bool SmallScope::IsPossible(const std::string& command) const {
+  if (absl::StrContains(command, "class h100")) {
+    return Has(Kind::kGpuClass, "h100");
   }
-  if (absl::StartsWith(command, "configmap") &&
-      !Has("configmap", "cozy-system/gpu-settings")) {
-    return false;
+  if (command == "gone pod raw") return Has(Kind::kPod, "raw");
+  if (absl::StartsWith(command, "pod raw")) return !Has(Kind::kPod, "raw");
+  if (absl::StrContains(command, "usage gpu-x")) {
+    return Has(Kind::kWorkload, "gpu-x");
   }
-  if (absl::StartsWith(command, "unseen node") &&
-      !Has("node", std::string(1, command[12]))) {
-    return false;
+  if (absl::StartsWith(command, "configmap")) {
+    return runner_.server().Find(Kind::kConfigMap, "cozy-system",
+                                 kSettingsName) != nullptr;
   }
-  Do(command == "relist gpuclaim" ? "relist claim" : command);
+  if (absl::StartsWith(command, "unseen node")) {
+    return Has(Kind::kNode, std::string(1, command[12]));
+  }
   return true;
 }
 
-void SmallScope::Pass(const std::string& apply) {
-  Do("pass");
+void SmallScope::Begin(const Step& step) {
+  for (const std::string& command : step.commands) Do(command);
+}
+
+void SmallScope::Pass(const std::string& apply, Judged judged) {
+  if (judged == Judged::kAnew) {
+    Do("pass");
+  } else {
+    commands_.push_back("pass");
+    runner_.RunJudgedPass();
+  }
   ++passes_;
+  effects_ = runner_.effects();
   Do(apply);
 }
 
-void SmallScope::Settle() {
+bool SmallScope::Happen(int event) {
+  const std::optional<Step> step = StepOf(event);
+  if (!step.has_value()) return false;
+  Begin(*step);
+  Pass(step->apply, Judged::kAnew);
+  return true;
+}
+
+void SmallScope::Resume() {
   Do("readback");
   // What conflicts left waiting is tried again after its pause.
   Do("advance 1m");
+}
+
+void SmallScope::Settle() {
+  Resume();
   Do("settle");
   ++passes_;
 }

@@ -5,7 +5,7 @@
 #ifndef RECONCILER_NAIVE_SMALL_SCOPE_H_
 #define RECONCILER_NAIVE_SMALL_SCOPE_H_
 
-#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,17 +16,36 @@ namespace gpubinder::naive {
 int ClusterCount();
 int EventCount();
 
+// What happens, and what becomes of the effects of the pass that follows.
+struct Step {
+  std::vector<std::string> commands;
+  std::string apply = "apply";
+};
+
+enum class Judged { kAnew, kBefore };
+
 // One history: a cluster, then events, each followed by a pass whose effects
 // are sent. Copies are cheap enough to branch at every state.
 class SmallScope {
  public:
-  explicit SmallScope(int cluster);
+  SmallScope(int cluster, Replays replays);
 
-  // False: the event cannot happen here, and nothing has been done.
+  // Nothing: the event cannot happen here.
+  std::optional<Step> StepOf(int event) const;
+  // The two halves of a step.
+  void Begin(const Step& step);
+  void Pass(const std::string& apply, Judged judged);
+  // Both. False: the event cannot happen here, and nothing has been done.
   bool Happen(int event);
-  // Unanswered writes are read back; then passes until nothing is left to do.
+  // Unanswered writes are read back, and what has to wait for a minute may go
+  // on.
+  void Resume();
+  // Then passes until nothing is left to do.
   void Settle();
 
+  StateDigest Digest() const { return runner_.Digest(); }
+  // The number of effects of the last pass.
+  int effects() const { return effects_; }
   // Commands so far, a scenario that shows the history again.
   const std::vector<std::string>& commands() const { return commands_; }
   const std::vector<std::string>& mistakes() const {
@@ -35,19 +54,19 @@ class SmallScope {
   int passes() const { return passes_; }
 
  private:
-  std::vector<std::string> Do(const std::string& command);
-  bool Has(const std::string& kind, const std::string& name);
+  void Do(const std::string& command);
+  bool Has(Kind kind, const std::string& name) const;
   // The node that the pod is pinned to; empty while it is gated or gone.
-  std::string PinOf(const std::string& vm);
-  bool HappenToNode(int event, const std::string& node);
-  bool HappenToVm(int event, const std::string& vm);
-  bool HappenToClaim(int event, const std::string& claim);
-  bool HappenOnTheWay(int event, std::string& apply);
-  void Pass(const std::string& apply);
+  std::string PinOf(const std::string& vm) const;
+  std::optional<Step> OfNode(int event, const std::string& node) const;
+  std::optional<Step> OfVm(int event, const std::string& vm) const;
+  std::optional<Step> OfClaim(int event, const std::string& claim) const;
+  std::optional<Step> OnTheWay(int event) const;
+  bool IsPossible(const std::string& command) const;
 
   ScenarioRunner runner_;
   std::vector<std::string> commands_;
-  int passes_ = 0;
+  int passes_ = 0, effects_ = 0;
 };
 
 }  // namespace gpubinder::naive

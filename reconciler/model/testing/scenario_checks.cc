@@ -60,6 +60,7 @@ void ScenarioRunner::CheckPass(const PassResult& result,
     Fail(absl::StrCat("naive: ", fault));
   }
   if (replays_ == Replays::kEachPass) CheckReplay(decision);
+  if (replays_ == Replays::kAlongside) CheckAlongside(decision);
   CheckOrder(decision);
 }
 
@@ -90,6 +91,22 @@ void ScenarioRunner::CheckReplay(const v1::Decision& decision) {
   if (again.SerializeAsString() != decision.SerializeAsString()) {
     Fail("the same records decide otherwise when they are folded again");
   }
+}
+
+// The other snapshot knows of no pass before, so that this is a full one too.
+void ScenarioRunner::CheckAlongside(const v1::Decision& decision) {
+  const v1::Decision again =
+      ToRecord(RunPass(alongside_, now_), decision.pass());
+  if (again.SerializeAsString() != decision.SerializeAsString()) {
+    Fail(absl::StrCat(
+        "a full pass decides otherwise: ", again.ShortDebugString(), " not ",
+        decision.ShortDebugString()));
+  }
+  if (TextOf(ViewsOf(alongside_)) != TextOf(result_.sets)) {
+    Fail("a full pass leaves the sets otherwise");
+  }
+  alongside_.index = {};
+  alongside_.changes = {};
 }
 
 // Names get other numbers and rows other places; what is remembered beside
@@ -128,6 +145,24 @@ void ScenarioRunner::CheckOrder(const v1::Decision& decision) {
   if (Sorted(again) != Sorted(decision)) {
     Fail("the order in which objects arrived changes the decision");
   }
+}
+
+StateDigest ScenarioRunner::Digest() const {
+  StateHash hash;
+  AddState(server_, snapshot_, hash);
+  AddConfig(config_, hash);
+  hash.Add(now_);
+  hash.Add(started_);
+  for (const Kind kind : unserved_) hash.Add(kind);
+  hash.Add(last_.effects_size());
+  for (const v1::Effect& effect : last_.effects()) {
+    AddEffect(effect, server_, hash);
+  }
+  hash.Add(unanswered_.size());
+  for (const auto& [id, effect] : unanswered_) {
+    AddEffect(effect, server_, hash);
+  }
+  return hash.digest();
 }
 
 // After every event a pass with what earlier passes have kept decides what one

@@ -50,6 +50,8 @@ std::vector<std::string> ScenarioRunner::Apply(const Fates& fates) {
     lines.push_back(absl::StrCat("  ", fault, ": ", EffectText(effect, now_)));
   }
   last_.clear_effects();
+  // A copy of the runner is to be cheap.
+  if (replays_ == Replays::kAlongside) result_ = {};
   return lines;
 }
 
@@ -135,6 +137,7 @@ void ScenarioRunner::CrashAfter(uint32_t applied) {
   if (replays_ == Replays::kAtTheEnd) ReplayJournal();
   journal_.clear();
   snapshot_ = Snapshot();
+  alongside_ = Snapshot();
   started_ = false;
   Start();
 }

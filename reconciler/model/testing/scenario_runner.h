@@ -23,13 +23,17 @@
 #include "reconciler/model/snapshot.h"
 #include "reconciler/model/testing/scenario_server.h"
 #include "reconciler/model/testing/scenario_words.h"
+#include "reconciler/model/testing/state_digest.h"
 
 namespace gpubinder {
 
 // When the records are folded again and decide again: after each pass, which
 // costs O(passes squared), or all of them when the journal ends. Then a full
-// pass is compared with each pass, not after each event.
-enum class Replays { kEachPass, kAtTheEnd };
+// pass is compared with each pass, not after each event. Or a second snapshot
+// folds every record beside the first one and decides each pass without
+// whatever earlier passes have kept; then no journal is held, and a copy of the
+// runner costs the same however long its history is.
+enum class Replays { kEachPass, kAtTheEnd, kAlongside };
 
 class ScenarioRunner {
  public:
@@ -38,6 +42,12 @@ class ScenarioRunner {
 
   // The output of one command, line by line.
   std::vector<std::string> Run(absl::string_view command);
+
+  // A pass over a state that was judged before: without any check.
+  void RunJudgedPass();
+
+  // Two runners of one digest go on alike (state_digest.h).
+  StateDigest Digest() const;
 
   // For kAtTheEnd: every pass since the last crash, once. A crash does it too.
   void ReplayJournal();
@@ -64,6 +74,8 @@ class ScenarioRunner {
   void DescribeObject(Kind kind, Words& words, bool seen);
   void PutAndTell(Object object, bool seen);
   void RemoveObject(Words& words, bool seen, bool at_once);
+  enum class Checks { kNone, kAll };
+  void Decide(Checks checks);
   std::vector<std::string> RunPassNow();
   std::vector<std::string> Apply(const Fates& fates);
   std::string Send(uint32_t index, const Fate& fate, const Object3& about,
@@ -88,6 +100,7 @@ class ScenarioRunner {
   void TellOutcome(EffectId id, v1::Outcome::Kind kind, const Answer& answer);
   void CheckPass(const PassResult& result, const v1::Decision& decision);
   void CheckReplay(const v1::Decision& decision);
+  void CheckAlongside(const v1::Decision& decision);
   void CheckOrder(const v1::Decision& decision);
   void CheckIndex();
   void Fail(std::string mistake) { mistakes_.push_back(std::move(mistake)); }
@@ -95,7 +108,7 @@ class ScenarioRunner {
   Replays replays_;
   absl::Time now_;
   ScenarioServer server_;
-  Snapshot snapshot_;
+  Snapshot snapshot_, alongside_;
   Config config_;
   // Few scenarios are about what the others would only repeat.
   std::set<Kind> unserved_ = {Kind::kWorkload, Kind::kConfigMap};

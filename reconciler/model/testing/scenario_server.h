@@ -19,6 +19,8 @@
 
 namespace gpubinder {
 
+class StateHash;
+
 // The kinds as commands name them, in the order of Kind.
 inline constexpr std::array<absl::string_view, kKinds> kKindWords = {
     "node",  "class",     "claim", "claimset", "vm", "vmi",
@@ -55,6 +57,9 @@ class ScenarioServer {
                absl::Time now);
 
   const std::map<Key, Object>& objects() const { return objects_; }
+  // What it remembers beside the objects: Events, and how often a name was
+  // used, which is part of a uid.
+  void AddMemory(StateHash& hash) const;
 
  private:
   Answer Create(const v1::Effect& effect, absl::Time now);
