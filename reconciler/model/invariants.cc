@@ -168,7 +168,10 @@ class Checker {
       if (view.set.key() != effect.set_key()) continue;
       for (const Row row : view.set.members) {
         const GpuClaim& claim = snapshot_.claims()[row];
-        if (claim.rejected_nodes.empty() &&
+        // Of a VMI that has failed only what it still holds is told (R2).
+        const bool held =
+            claim.attached_to.has_value() || !claim.meta.owners.empty();
+        if ((held || effect.has_delete_pod()) && claim.rejected_nodes.empty() &&
             !rejected_.contains(claim.meta.uid)) {
           Say("R1", effect, "called before the rejection is written");
         }

@@ -37,12 +37,13 @@ struct Bench {
   std::map<int, Deed> deeds;                          // by claim
   std::map<std::string, Deed> pins;                   // by pod uid
   std::map<std::string, std::set<std::string>> made;  // template names by set
-  int last_effect = -1;      // the latest effect judged
-  int floor = -1;            // that of the sets and steps judged before
-  std::set<int> touched;     // sets whose place an earlier step has changed
-  std::set<int> followed;    // by C6
-  std::set<int> waiting;     // gated, and no node fits (G9)
-  std::map<int, Said> said;  // by set
+  int last_effect = -1;          // the latest effect judged
+  int floor = -1;                // that of the sets and steps judged before
+  std::set<int> touched;         // sets whose place an earlier step has changed
+  std::set<int> followed;        // by C6
+  std::set<std::string> called;  // sets whose VM is brought back (R4)
+  std::set<int> waiting;         // gated, and no node fits (G9)
+  std::map<int, Said> said;      // by set
   // Every evaluation of the nodes for a set, the last one last.
   std::map<int, std::vector<std::map<std::string, std::vector<Why>>>> seen;
 
@@ -57,6 +58,9 @@ struct Bench {
   void Follow(int claim);
   bool Does(int claim) const;
   bool Loses(int claim) const;
+  // A rejection of the set is being written, or its VM is brought back: the
+  // rest may be the next pass's.
+  bool IsRefused(const SetState& set) const;
   Choice Look(const Ask& ask);
   // As a set that can only stay with its launcher may be told of the nodes.
   void LookFrom(Ask ask, const Node& own);

@@ -102,7 +102,9 @@ bool Explorer::Pass(SmallScope& scope, const StateDigest& before,
 }
 
 void Explorer::Settle(SmallScope& scope) {
-  scope.Resume();
+  // With the same objects at the same time a pass decides the same again.
+  if (!scope.waits() && scope.effects() == 0) return;
+  if (scope.waits()) scope.Resume();
   std::vector<StateDigest> way;
   for (int i = 0; i < kMostPasses; ++i) {
     way.push_back(scope.Digest());

@@ -16,6 +16,10 @@ bool Bench::Does(int claim) const {
   return deed != deeds.end() && !deed->second.judged;
 }
 
+bool Bench::IsRefused(const SetState& set) const {
+  return world.new_rejections.contains(set.key) || called.contains(set.key);
+}
+
 bool Bench::Loses(int claim) const {
   return Does(claim) && deeds.at(claim).node.empty();
 }

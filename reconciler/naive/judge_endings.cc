@@ -230,7 +230,7 @@ void JudgeValve(Bench& bench, int index, const Wish& wish,
   const GpuClaimSet* memory = MemoryOf(bench.world, set);
   const bool remembered =
       memory != nullptr && memory->vmi_uid == set.vmi->meta.uid;
-  if (found.call >= 0) {
+  if (found.intention >= 0) {
     if (must_not) bench.Fault(set.key, "is ended, the valve is shut");
     if (memory == nullptr) bench.Fault(set.key, "is ended without a memory");
     ++lately.least;
@@ -350,8 +350,11 @@ void JudgeEndings(Bench& bench) {
       }
       continue;
     }
-    if ((found.call >= 0) != (found.intention >= 0) ||
-        found.call < found.intention ||
+    // A VM that is restarted already, for a refusal, is not asked again.
+    const bool is_called =
+        found.call >= 0 || (IsRestarted(set) && HoldsStop(set));
+    if ((found.intention >= 0 ? !is_called : found.call >= 0) ||
+        (found.call >= 0 && found.call < found.intention) ||
         (found.call >= 0 && found.call < last)) {
       bench.Fault(set.key, "its ending comes out of turn");
     }

@@ -380,6 +380,7 @@ void JudgeRefusals(Bench& bench) {
   }
   for (const v1::Effect& effect : bench.result->effects) {
     if (effect.has_record_rejection()) JudgeRecord(bench, effect);
+    if (!CallOf(effect).empty()) bench.called.insert(effect.set_key());
     if (!CallOf(effect).empty() && !called.contains(effect.set_key())) {
       bench.Fault(effect.set_key(),
                   "R4 calls nothing, the pass " + CallOf(effect));

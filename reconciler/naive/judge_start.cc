@@ -114,8 +114,7 @@ void StartSet(Bench& bench, int index) {
   const World& world = bench.world;
   const SetState& set = world.sets[index];
   if (set.vmi->meta.deleting.has_value()) return;
-  if ((world.new_rejections.contains(set.key) ||
-       bench.touched.contains(index)) &&
+  if ((bench.IsRefused(set) || bench.touched.contains(index)) &&
       !bench.pins.contains(set.gated->meta.uid)) {
     // A set whose rejection is being written may be started by the next pass.
     bench.Look(AskOf(world, index));

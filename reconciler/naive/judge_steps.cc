@@ -167,8 +167,11 @@ void MoveSet(Bench& bench, int index) {
     cordon = cordon || keeps[node] == Keeps::kCordonOnly;
   }
   if (!moves && !unsure && !cordon) return;
-  // A set whose rejection is being written may be moved by the next pass.
-  if (bench.world.new_rejections.contains(set.key)) unsure = true;
+  // A set whose rejection is being written, or whose VM is brought back, may be
+  // moved by the next pass.
+  if (bench.IsRefused(set)) {
+    unsure = true;
+  }
   if (set.loose != nullptr) return FollowLoose(bench, index, bound);
   if (CannotBePlaced(set)) unsure = true;
   const Choice choice = bench.Look({.set = index, .claims = bound});
@@ -227,7 +230,7 @@ void RebindSet(Bench& bench, int index) {
   }
   const Choice choice = bench.Look({.set = index, .claims = lost});
   if (choice.node == nullptr) return;
-  if (bench.world.new_rejections.contains(set.key) && !bench.Does(lost[0])) {
+  if (bench.IsRefused(set) && !bench.Does(lost[0])) {
     return;
   }
   for (const int claim : lost) {
@@ -263,8 +266,7 @@ void AdoptPending(Bench& bench, int index) {
   const SetState& set = world.sets[index];
   const std::vector<int> pending = InPhase(world, set, "Pending");
   if (pending.empty() || set.pinned == nullptr) return;
-  const bool may_wait = bench.touched.contains(index) ||
-                        bench.world.new_rejections.contains(set.key);
+  const bool may_wait = bench.touched.contains(index) || bench.IsRefused(set);
   const std::vector<Why> over =
       OverBudget(world, {.set = index, .claims = set.members});
   if (!over.empty()) bench.said[index].over = over;
@@ -308,8 +310,8 @@ void OrderSet(Bench& bench, int index) {
     return;
   }
   // What an earlier step has placed a part of may wait for the next pass.
-  const bool may_wait = set.names_others || bench.touched.contains(index) ||
-                        bench.world.new_rejections.contains(set.key);
+  const bool may_wait =
+      set.names_others || bench.touched.contains(index) || bench.IsRefused(set);
   const std::vector<Why> over =
       OverBudget(world, {.set = index, .claims = set.members});
   if (may_wait && !bench.Does(pending[0])) {

@@ -129,6 +129,21 @@ bool ChangesMore(const GpuClaimSet& memory, const v1::WriteClaimSet& write) {
          (write.has_pod_uid() && write.pod_uid() != memory.pod_uid);
 }
 
+// The Event first, then the status that says the same.
+void JudgeEvent(Bench& bench, const SetState& set, const Telling& told,
+                v1::Reason reason, int64_t transition) {
+  if (told.warnings.empty()) return;
+  if (told.warnings[0] > told.reasons[0]) {
+    bench.Fault(set.key, "H4: the status comes before its Event");
+  }
+  const v1::Effect& warning = bench.result->effects[told.warnings[0]];
+  JudgeWarning(bench, set, warning, reason, transition);
+  if (warning.emit_warning().note() !=
+      bench.result->effects[told.reasons[0]].write_claim_set().message()) {
+    bench.Fault(set.key, "H4: Event and status say different things");
+  }
+}
+
 void JudgeMemory(Bench& bench, const SetState& set, const SetView& view) {
   const v1::Reason reason = view.verdict.reason;
   const GpuClaimSet* memory = MemoryOf(bench.world, set);
@@ -180,15 +195,7 @@ void JudgeMemory(Bench& bench, const SetState& set, const SetView& view) {
     bench.Fault(set.key, "H3: its memory is written, and means what it did: " +
                              write.message());
   }
-  if (told.warnings.empty() || !warned) return;
-  if (told.warnings[0] > told.reasons[0]) {
-    bench.Fault(set.key, "H4: the status comes before its Event");
-  }
-  const v1::Effect& warning = bench.result->effects[told.warnings[0]];
-  JudgeWarning(bench, set, warning, reason, transitions + 1);
-  if (warning.emit_warning().note() != write.message()) {
-    bench.Fault(set.key, "H4: Event and status say different things");
-  }
+  if (warned) JudgeEvent(bench, set, told, reason, transitions + 1);
 }
 
 }  // namespace

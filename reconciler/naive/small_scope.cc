@@ -31,6 +31,9 @@ constexpr std::array<const char*, kNodeEvents> kOfNode = {
     "node % H100=2",
 };
 
+// What a VM may be changed to.
+constexpr std::array kStrategies = {"Once", "Manual", "Halted"};
+
 // On the way of the effects of one pass.
 constexpr std::array kOnTheWay = {
     "apply",
@@ -135,8 +138,21 @@ SmallScope::SmallScope(int cluster, Replays replays) : runner_(replays) {
   Pass("apply", Judged::kAnew);
 }
 
+void SmallScope::Say(const std::string& command) {
+  said_ = std::make_shared<const Said>(Said{std::move(said_), command});
+}
+
+std::vector<std::string> SmallScope::commands() const {
+  std::vector<std::string> all;
+  for (const Said* one = said_.get(); one != nullptr; one = one->before.get()) {
+    all.push_back(one->command);
+  }
+  std::reverse(all.begin(), all.end());
+  return all;
+}
+
 void SmallScope::Do(const std::string& command) {
-  commands_.push_back(command);
+  Say(command);
   runner_.Run(command);
 }
 
@@ -224,12 +240,9 @@ std::optional<Step> SmallScope::OfVm(int event, const std::string& vm) const {
       return all(has_vmi && !has_pod, {launcher + " gated terms=@name=b"});
     case 15:  // somebody takes the gate off
       return all(has_pod, {pod + " gates="});
-    case 16:
-      return all(true, {"vm " + vm + " strategy=Once"});
-    case 17:
-      return all(true, {"vm " + vm + " strategy=Manual"});
     default:
-      return all(true, {"vm " + vm + " strategy=Halted"});
+      return all(true, {absl::StrCat("vm ", vm,
+                                     " strategy=", kStrategies[event - 16])});
   }
 }
 
@@ -285,7 +298,7 @@ void SmallScope::Pass(const std::string& apply, Judged judged) {
   if (judged == Judged::kAnew) {
     Do("pass");
   } else {
-    commands_.push_back("pass");
+    Say("pass");
     runner_.RunJudgedPass();
   }
   ++passes_;

@@ -5,6 +5,7 @@
 #ifndef RECONCILER_NAIVE_SMALL_SCOPE_H_
 #define RECONCILER_NAIVE_SMALL_SCOPE_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,7 +39,9 @@ class SmallScope {
   // Both. False: the event cannot happen here, and nothing has been done.
   bool Happen(int event);
   // Unanswered writes are read back, and what has to wait for a minute may go
-  // on.
+  // on, if there is anything. Not so, and the last pass had no effects: the
+  // history has settled.
+  bool waits() const { return runner_.waits(); }
   void Resume();
   // Then passes until nothing is left to do.
   void Settle();
@@ -47,13 +50,14 @@ class SmallScope {
   // The number of effects of the last pass.
   int effects() const { return effects_; }
   // Commands so far, a scenario that shows the history again.
-  const std::vector<std::string>& commands() const { return commands_; }
+  std::vector<std::string> commands() const;
   const std::vector<std::string>& mistakes() const {
     return runner_.mistakes();
   }
   int passes() const { return passes_; }
 
  private:
+  void Say(const std::string& command);
   void Do(const std::string& command);
   bool Has(Kind kind, const std::string& name) const;
   // The node that the pod is pinned to; empty while it is gated or gone.
@@ -65,7 +69,12 @@ class SmallScope {
   bool IsPossible(const std::string& command) const;
 
   ScenarioRunner runner_;
-  std::vector<std::string> commands_;
+  // Copies share what they have in common.
+  struct Said {
+    std::shared_ptr<const Said> before;
+    std::string command;
+  };
+  std::shared_ptr<const Said> said_;
   int passes_ = 0, effects_ = 0;
 };
 

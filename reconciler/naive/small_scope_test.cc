@@ -32,7 +32,7 @@ TEST(SmallScopeTest, EveryOrderOfFewEventsIsDecidedAsTheNaiveModelDoes) {
   ExplorerCounts counts;
   for (int64_t cluster = first + part.shard * step; cluster < ClusterCount();
        cluster += part.shards * step) {
-    const SmallScope start(static_cast<int>(cluster), Replays::kAlongside);
+    const SmallScope start(static_cast<int>(cluster), Replays::kNever);
     Explorer(tally, counts).Explore(start, depth);
   }
   tally.states = counts.passes;
@@ -55,9 +55,8 @@ TEST(SmallScopeTest, SeededHistoriesAreDecidedAsTheNaiveModelDoes) {
               static_cast<uint64_t>(history));
     // What earlier passes have kept is checked after every record in one
     // history of four, which costs as much as all the rest.
-    const Replays replays = history / part.shards % 4 == 0
-                                ? Replays::kEachPass
-                                : Replays::kAlongside;
+    const Replays replays =
+        history / part.shards % 4 == 0 ? Replays::kEachPass : Replays::kNever;
     SmallScope scope(dice.Below(ClusterCount()), replays);
     for (int i = 0; i < kEventsInASeededHistory;) {
       if (scope.Happen(dice.Below(EventCount()))) ++i;

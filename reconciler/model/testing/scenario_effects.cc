@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -51,7 +52,7 @@ std::vector<std::string> ScenarioRunner::Apply(const Fates& fates) {
   }
   last_.clear_effects();
   // A copy of the runner is to be cheap.
-  if (replays_ == Replays::kAlongside) result_ = {};
+  if (replays_ == Replays::kNever) result_ = {};
   return lines;
 }
 
@@ -113,6 +114,13 @@ std::vector<std::string> ScenarioRunner::ReadBack() {
   return {};
 }
 
+bool ScenarioRunner::waits() const {
+  return !unanswered_.empty() || !snapshot_.in_flight.empty() ||
+         std::any_of(
+             snapshot_.write_rates.begin(), snapshot_.write_rates.end(),
+             [&](const auto& rate) { return rate.second.until > now_; });
+}
+
 // The process dies after some of the effects were applied, with no answer
 // journaled; another replica leads and lists everything.
 void ScenarioRunner::CrashAfter(uint32_t applied) {
@@ -137,7 +145,6 @@ void ScenarioRunner::CrashAfter(uint32_t applied) {
   if (replays_ == Replays::kAtTheEnd) ReplayJournal();
   journal_.clear();
   snapshot_ = Snapshot();
-  alongside_ = Snapshot();
   started_ = false;
   Start();
 }

@@ -286,10 +286,7 @@ void ScenarioRunner::Tell(v1::Record record, std::optional<Object> object) {
   record.set_journal_uid("0000cafe");
   record.set_epoch(epoch_);
   Fold(record, object, snapshot_);
-  if (replays_ == Replays::kAlongside) {
-    Fold(record, std::move(object), alongside_);
-    return;
-  }
+  if (replays_ == Replays::kNever) return;
   journal_.emplace_back(std::move(record), std::move(object));
   if (started_ && replays_ == Replays::kEachPass) CheckIndex();
 }

@@ -29,11 +29,11 @@ namespace gpubinder {
 
 // When the records are folded again and decide again: after each pass, which
 // costs O(passes squared), or all of them when the journal ends. Then a full
-// pass is compared with each pass, not after each event. Or a second snapshot
-// folds every record beside the first one and decides each pass without
-// whatever earlier passes have kept; then no journal is held, and a copy of the
-// runner costs the same however long its history is.
-enum class Replays { kEachPass, kAtTheEnd, kAlongside };
+// pass is compared with each pass, not after each event. Or never: each pass is
+// decided once more without what earlier ones have kept, and in one of
+// eight with the objects in another order. Then no journal is held, and a copy
+// of the runner costs the same however long its history is.
+enum class Replays { kEachPass, kAtTheEnd, kNever };
 
 class ScenarioRunner {
  public:
@@ -54,6 +54,8 @@ class ScenarioRunner {
 
   // The cluster as it is, seen or not.
   const ScenarioServer& server() const { return server_; }
+  // Whether a write is without answer, or has to wait before it is tried again.
+  bool waits() const;
   // Of the last pass, those not sent yet.
   int effects() const { return last_.effects_size(); }
 
@@ -100,7 +102,7 @@ class ScenarioRunner {
   void TellOutcome(EffectId id, v1::Outcome::Kind kind, const Answer& answer);
   void CheckPass(const PassResult& result, const v1::Decision& decision);
   void CheckReplay(const v1::Decision& decision);
-  void CheckAlongside(const v1::Decision& decision);
+  void CheckFull(const v1::Decision& decision);
   void CheckOrder(const v1::Decision& decision);
   void CheckIndex();
   void Fail(std::string mistake) { mistakes_.push_back(std::move(mistake)); }
@@ -108,7 +110,7 @@ class ScenarioRunner {
   Replays replays_;
   absl::Time now_;
   ScenarioServer server_;
-  Snapshot snapshot_, alongside_;
+  Snapshot snapshot_;
   Config config_;
   // Few scenarios are about what the others would only repeat.
   std::set<Kind> unserved_ = {Kind::kWorkload, Kind::kConfigMap};
