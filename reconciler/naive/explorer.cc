@@ -24,6 +24,15 @@ std::string FateWith(int effects, const std::string& apply) {
   return number > effects ? "apply" : apply;
 }
 
+// The state before the pass, with what becomes of the pass.
+StateDigest Fated(const StateDigest& before, const std::string& fate) {
+  StateHash hash;
+  hash.Add(before.high);
+  hash.Add(before.low);
+  hash.Add(absl::string_view(fate));
+  return hash.digest();
+}
+
 }  // namespace
 
 void Explorer::Explore(const SmallScope& start, int64_t depth) {
@@ -73,12 +82,15 @@ std::optional<StateDigest> Explorer::Take(SmallScope& scope,
   std::string fate = step.apply;
   if (judged != judged_.end()) fate = FateWith(judged->second, fate);
   bool ran = false;
-  auto after = after_.find({before, fate});
+  auto after = after_.find(Fated(before, fate));
   if (after == after_.end()) {
     if (!Pass(scope, before, fate)) return std::nullopt;
     ran = true;
     fate = FateWith(judged_[before], fate);
-    after = after_.emplace(Fated(before, fate), scope.Digest()).first;
+    // An end that has settled need not be known again.
+    const bool ends = left == 0 && scope.effects() == 0 && !scope.waits();
+    const StateDigest key = Fated(before, fate);
+    after = after_.emplace(key, ends ? key : scope.Digest()).first;
   }
   const StateDigest to = after->second;
   next_[from].push_back(to);

@@ -8,11 +8,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "reconciler/naive/scope_tally.h"
 #include "reconciler/naive/small_scope.h"
 
@@ -36,8 +37,6 @@ class Explorer {
   void Explore(const SmallScope& start, int64_t depth);
 
  private:
-  using Fated = std::pair<StateDigest, std::string>;
-
   // Follows what may happen to the state.
   void Visit(const SmallScope& scope, const StateDigest& state, int64_t left);
   // Goes one step. Nothing: the state it leads to is followed already.
@@ -52,11 +51,14 @@ class Explorer {
 
   Tally& tally_;
   ExplorerCounts& counts_;
-  std::map<StateDigest, int> judged_;    // before a pass: its effects
-  std::map<Fated, StateDigest> after_;   // a pass and what became of it
-  std::map<StateDigest, int64_t> left_;  // events that were followed from here
-  std::set<StateDigest> settling_;       // before a pass, and then settled
-  std::map<StateDigest, std::vector<StateDigest>> next_;  // by each event
+  template <typename Value>
+  using ByState = absl::flat_hash_map<StateDigest, Value>;
+
+  ByState<int> judged_;         // before a pass: its effects
+  ByState<StateDigest> after_;  // a pass and what became of it
+  ByState<int64_t> left_;       // events that were followed from here
+  absl::flat_hash_set<StateDigest> settling_;  // before a pass, then settled
+  ByState<std::vector<StateDigest>> next_;     // by each event
   std::map<std::pair<StateDigest, int64_t>, int64_t> orders_;
 };
 

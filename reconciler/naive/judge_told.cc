@@ -100,6 +100,11 @@ void JudgeText(Bench& bench, const SetState& set, const SetView& view,
 
 bool MayBeTold(const World& world, const SetState& set,
                const GpuClaimSet* memory) {
+  // A tenant may have taken the annotation off meanwhile.
+  if ((set.vm == nullptr || !set.vm->claims.present) &&
+      (set.vmi == nullptr || !set.vmi->claims.present)) {
+    return false;
+  }
   if (memory != nullptr) return !memory->meta.deleting.has_value();
   for (const GpuClaimSet* other : world.memories) {
     if (other->meta.name_space == set.name_space &&

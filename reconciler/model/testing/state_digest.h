@@ -12,6 +12,7 @@
 #include <compare>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "absl/numeric/int128.h"
 #include "absl/strings/string_view.h"
@@ -25,6 +26,10 @@ namespace gpubinder {
 struct StateDigest {
   uint64_t high = 0, low = 0;
   auto operator<=>(const StateDigest&) const = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const StateDigest& digest) {
+    return H::combine(std::move(h), digest.low);
+  }
 };
 
 // Takes bytes in, in order. 128 bits: over 10^8 states two different ones meet
