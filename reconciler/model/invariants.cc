@@ -165,13 +165,15 @@ class Checker {
       return CheckEnding(effect);
     }
     for (const SetView& view : result_.sets) {
-      if (view.set.key() != effect.set_key()) continue;
+      // After a kubelet's refusal only what the VMI holds is told, and nothing
+      // once that has lapsed (R2); there is no pod to delete then.
+      if (view.set.key() != effect.set_key() ||
+          view.set.launcher.state != LauncherState::kPinned) {
+        continue;
+      }
       for (const Row row : view.set.members) {
         const GpuClaim& claim = snapshot_.claims()[row];
-        // Of a VMI that has failed only what it still holds is told (R2).
-        const bool held =
-            claim.attached_to.has_value() || !claim.meta.owners.empty();
-        if ((held || effect.has_delete_pod()) && claim.rejected_nodes.empty() &&
+        if (claim.rejected_nodes.empty() &&
             !rejected_.contains(claim.meta.uid)) {
           Say("R1", effect, "called before the rejection is written");
         }

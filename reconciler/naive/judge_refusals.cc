@@ -213,7 +213,11 @@ void JudgeKubelet(Bench& bench, const KubeletRefusal& refusal,
     const bool held = claim.attached_to.has_value() &&
                       claim.attached_to->uid == refusal.vmi_uid;
     if (!held && MadeFor(claim) != refusal.vmi_uid) continue;
-    if (claim.meta.deleting || refusal.recorded || entry != nullptr) continue;
+    if (claim.meta.deleting || refusal.recorded || entry != nullptr ||
+        HasToWait(world, "GPUClaim", claim.meta.name_space, claim.meta.name,
+                  claim.meta.uid)) {
+      continue;
+    }
     if (EntryFor(claim.rejected_nodes, uid) == nullptr &&
         !Writes(bench, claim.meta.uid, uid)) {
       bench.Fault(key, "R2 records the rejection on " + claim.meta.name +
