@@ -305,7 +305,11 @@ void JudgeRecord(Bench& bench, const v1::Effect& effect) {
     bench.Fault(effect.set_key(),
                 "records a rejection of " + entry.pod_uid + " without cause");
   }
-  JudgeNewEntry(bench, effect.set_key(), entry);
+  if (of == nullptr || MemoryOf(world, *of) == nullptr ||
+      EntryFor(MemoryOf(world, *of)->rejected_nodes, entry.pod_uid) ==
+          nullptr) {
+    JudgeNewEntry(bench, effect.set_key(), entry);
+  }
   for (const GpuClaimSet* memory : world.memories) {
     if (memory->meta.uid == effect.target().uid()) {
       JudgeList(bench, effect, memory->rejected_nodes);

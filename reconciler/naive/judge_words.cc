@@ -104,6 +104,12 @@ std::map<std::string, std::string> Told(Bench& bench, const SetView& view) {
 void JudgeNodes(Bench& bench, int index, const SetView& view) {
   const std::map<std::string, std::string> told = Told(bench, view);
   if (told.empty()) return;
+  // It can only stay with its launcher, whose node is not there.
+  const SetState& set = bench.world.sets[index];
+  if (set.pinned != nullptr &&
+      FindNode(bench.world, set.pinned_node) == nullptr) {
+    return;
+  }
   std::string closest = "has not looked at any";
   for (const auto& nodes : bench.seen[index]) {
     std::string difference;
