@@ -165,10 +165,10 @@ class Checker {
       return CheckEnding(effect);
     }
     for (const SetView& view : result_.sets) {
-      // After a kubelet's refusal only what the VMI holds is told, and nothing
-      // once that has lapsed (R2); there is no pod to delete then.
+      // A kubelet's refusal is told to what the VMI holds, till it lapses (R2).
       if (view.set.key() != effect.set_key() ||
-          view.set.launcher.state != LauncherState::kPinned) {
+          (!effect.has_delete_pod() &&
+           view.set.launcher.state != LauncherState::kPinned)) {
         continue;
       }
       for (const Row row : view.set.members) {
