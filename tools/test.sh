@@ -30,6 +30,7 @@ test_style() {
   fi
   python_tests tools/tidy/tidy_rules_test.py
   python_tests tools/count_tests_test.py
+  python_tests tools/planted_test.py
 }
 
 # Runs a file of unittest cases.

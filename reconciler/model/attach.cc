@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "reconciler/model/effect.h"
+#include "reconciler/model/planted.h"
 #include "reconciler/model/steps.h"
 
 namespace gpubinder {
@@ -45,7 +46,8 @@ void Await(Row row, Plan& plan) {
   const GpuClaim& claim = plan.claim(row);
   absl::Time since = claim.attached_to->since;
   auto seen = plan.snapshot().attached_since.find(claim.meta.uid);
-  if (seen != plan.snapshot().attached_since.end()) {
+  if (seen != plan.snapshot().attached_since.end() &&
+      !Planted(Bug::kOtherReplicasClock)) {
     since = std::max(since, seen->second);
   }
   const absl::Time end = since + plan.config().attachment_grace;

@@ -10,6 +10,7 @@
 #include "reconciler/model/capacity.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/launcher.h"
+#include "reconciler/model/planted.h"
 #include "reconciler/model/pod_request.h"
 #include "reconciler/model/quantity.h"
 #include "reconciler/model/saturating.h"
@@ -129,7 +130,8 @@ class UseCounter {
       const Pod& pod = snapshot_.pods()[row];
       if (pod.node_name.empty() || HasEnded(pod)) return;
       const std::optional<Row> vmi = ListingVmi(pod, snapshot_);
-      if (vmi.has_value() && IsMigrationTarget(pod, snapshot_.vmis()[*vmi])) {
+      if (vmi.has_value() && !Planted(Bug::kTargetUsesBudget) &&
+          IsMigrationTarget(pod, snapshot_.vmis()[*vmi])) {
         return;
       }
       for (const auto& [resource, units] : ExtendedRequests(pod).units) {
@@ -141,7 +143,12 @@ class UseCounter {
     });
     const ClaimColumns& columns = snapshot_.claim_columns;
     snapshot_.claims().ForEachIn(name_space_, [&](Row row) {
-      if (columns.phase[row] != Phase::kPending) CountClaim(row, index);
+      if (columns.phase[row] == Phase::kPending) return;
+      if (Planted(Bug::kBudgetForgetsLost) &&
+          columns.phase[row] == Phase::kLost) {
+        return;
+      }
+      CountClaim(row, index);
     });
     for (const auto& [place, units] : index.uncovered) {
       int64_t& sum = index.budget_use[ResourceBudgetKey(place.second)];

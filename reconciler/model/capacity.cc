@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "reconciler/model/planted.h"
 #include "reconciler/model/saturating.h"
 
 namespace gpubinder {
@@ -124,6 +125,7 @@ std::vector<NameId> Books::ChangedNodes() const {
 }
 
 void Books::AddAssumed() {
+  if (Planted(Bug::kForgetAssumedUnits)) return;
   for (const auto& [id, effect] : snapshot_.in_flight) {
     if (!effect.has_bind_claim()) continue;
     const std::optional<Row> row =

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reconciler/model/judge.h"
+#include "reconciler/model/planted.h"
 
 namespace gpubinder {
 namespace {
@@ -19,12 +20,8 @@ bool IsBetter(const Candidate& a, const Candidate& b) {
   const auto left = std::tie(a.moves, a.free_after);
   const auto right = std::tie(b.moves, b.free_after);
   if (left != right) return left < right;
-#ifdef GPUBINDER_PLANT_TIE
-  // Test-only: a tie broken the other way, which a replay has to notice.
-  return a.node > b.node;
-#else
+  if (Planted(Bug::kTieTheOtherWay)) return a.node > b.node;
   return a.node < b.node;
-#endif
 }
 
 // The best of nodes that differ in their names only, those judged apart left
@@ -41,11 +38,10 @@ std::optional<NodeIndex> FirstOf(Iterator begin, Iterator end,
 
 std::optional<NodeIndex> BestOf(const FittingCell& cell,
                                 const std::vector<NodeIndex>& apart) {
-#ifdef GPUBINDER_PLANT_TIE
-  return FirstOf(cell.nodes->rbegin(), cell.nodes->rend(), apart);
-#else
+  if (Planted(Bug::kTieTheOtherWay)) {
+    return FirstOf(cell.nodes->rbegin(), cell.nodes->rend(), apart);
+  }
   return FirstOf(cell.nodes->begin(), cell.nodes->end(), apart);
-#endif
 }
 
 // Where the pass has the set's Bound members, each once for a member.

@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "reconciler/model/names.h"
+#include "reconciler/model/planted.h"
+#include "reconciler/model/sha256.h"
 #include "reconciler/model/snapshot.h"
 #include "reconciler/model/tenant.h"
 
@@ -309,6 +311,8 @@ std::string KeyOfVmSet(absl::string_view name_space, absl::string_view name) {
 }
 
 bool ComesBefore(const ClaimSet& a, const ClaimSet& b) {
+  if (Planted(Bug::kTieByArrival)) return a.age < b.age;
+  if (Planted(Bug::kHashOrderedLoop)) return Sha256(a.key()) < Sha256(b.key());
   return std::tie(a.age, a.name_space, a.name, a.of_vm) <
          std::tie(b.age, b.name_space, b.name, b.of_vm);
 }

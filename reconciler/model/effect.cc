@@ -1,6 +1,7 @@
 #include "reconciler/model/effect.h"
 
 #include "reconciler/model/config.h"
+#include "reconciler/model/planted.h"
 #include "reconciler/model/taint.h"
 
 namespace gpubinder {
@@ -12,7 +13,9 @@ v1::Effect EffectOn(Kind kind, const ObjectMeta& meta) {
   target.set_namespace_(meta.name_space);
   target.set_name(meta.name);
   target.set_uid(meta.uid);
-  target.set_resource_version(meta.resource_version);
+  if (!Planted(Bug::kNoPrecondition)) {
+    target.set_resource_version(meta.resource_version);
+  }
   return effect;
 }
 
@@ -51,7 +54,7 @@ v1::PinPod PinTo(absl::string_view node, const Pod& pod,
   if (pod.required.has_value()) {
     const std::vector<SelectorTerm>& terms = pod.required->terms;
     for (size_t i = 0; i < terms.size(); ++i) {
-      if (terms[i].empty()) continue;
+      if (terms[i].empty() && !Planted(Bug::kPinInEmptyTerm)) continue;
       pin.add_term_indices(static_cast<int>(i));
       if (terms[i].fields.empty()) {
         pin.add_terms_without_match_fields(static_cast<int>(i));
@@ -61,6 +64,7 @@ v1::PinPod PinTo(absl::string_view node, const Pod& pod,
   for (size_t i = 0; i < pod.gates.size(); ++i) {
     if (pod.gates[i] == kGate) pin.set_gate_index(static_cast<int>(i));
   }
+  if (Planted(Bug::kPinKeepsGate)) pin.set_gate_index(-1);
   std::vector<Toleration> wanted;
   for (const GpuClass* found : classes) {
     wanted.insert(wanted.end(), found->tolerations.begin(),

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reconciler/model/effect.h"
+#include "reconciler/model/planted.h"
 #include "reconciler/model/reason.h"
 
 namespace gpubinder {
@@ -66,7 +67,7 @@ void EndingValve::Count() {
 }
 
 bool EndingValve::Take(const std::string& node, const std::string& vmi_uid) {
-  if (!counted_) Count();
+  if (!counted_ && !Planted(Bug::kValveOfOnePass)) Count();
   if (recent_ >= plan_.config().max_endings) {
     plan_.WakeAt(next_);
     return false;
@@ -116,6 +117,7 @@ void EndVmi(size_t index, const v1::ReasonDetail& why, EndingValve& valve,
     plan.state(index).acted = true;
   }
   if (Call(index, vmi, why.reason(), plan)) plan.state(index).acted = true;
+  if (Planted(Bug::kCallBeforeIntention)) SwapLastTwo(plan.effects());
 }
 
 }  // namespace gpubinder

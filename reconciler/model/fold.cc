@@ -9,6 +9,7 @@
 #include "reconciler/model/by_hand.h"
 #include "reconciler/model/fold_changes.h"
 #include "reconciler/model/fold_objects.h"
+#include "reconciler/model/planted.h"
 #include "reconciler/model/write_rate.h"
 
 namespace gpubinder {
@@ -239,7 +240,10 @@ void NoteRefusedPin(const v1::Effect& effect, const v1::Outcome& outcome,
 Change FoldOutcome(const v1::Record& record, std::optional<Object>&& object,
                    absl::Time at, Snapshot& snapshot) {
   const v1::Outcome& outcome = record.outcome();
-  if (outcome.kind() == v1::Outcome::UNKNOWN) return Change::kNone;
+  if (outcome.kind() == v1::Outcome::UNKNOWN &&
+      !Planted(Bug::kRetryAfterTimeout)) {
+    return Change::kNone;
+  }
   auto sent = snapshot.in_flight.find({outcome.decision(), outcome.effect()});
   if (sent != snapshot.in_flight.end()) {
     NoteRefusedPin(sent->second, outcome, snapshot);

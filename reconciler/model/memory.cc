@@ -8,6 +8,7 @@
 
 #include "reconciler/model/effect.h"
 #include "reconciler/model/names.h"
+#include "reconciler/model/planted.h"
 #include "reconciler/model/reason.h"
 #include "reconciler/model/verdict.h"
 
@@ -132,6 +133,9 @@ class MemoryWrite {
     const bool moved =
         write.has_node_name() && verdict_.node != there_.node_name;
     const bool same = !changed && MeansTheSame(there_.summary, summary);
+    if (same && Planted(Bug::kWarningEachPass)) {
+      Warn(index_, verdict_, there_.transitions, plan_);
+    }
     if (same && !moved) return;
     differs_ = true;
     write.set_message(MessageOf(verdict_));
@@ -140,6 +144,9 @@ class MemoryWrite {
     for (const v1::SummaryLine& line : summary) *write.add_summary() = line;
     if (!changed) return;
     Warn(index_, verdict_, there_.transitions + 1, plan_);
+    if (Planted(Bug::kWarningTwice)) {
+      Warn(index_, verdict_, there_.transitions + 2, plan_);
+    }
     write.set_reason(verdict_.reason);
     write.set_transitions(there_.transitions + 1);
     write.set_since_unix_seconds(absl::ToUnixSeconds(plan_.now()));
@@ -187,6 +194,7 @@ void RememberVerdict(size_t index, const Verdict& verdict, Plan& plan) {
       MemoryWrite(starts_anew ? fresh : *memory, index, verdict, plan)
           .Fill(write);
   if (differs || !owned) plan.Add(index, std::move(effect));
+  if (Planted(Bug::kStatusBeforeWarning)) SwapLastTwo(plan.effects());
 }
 
 }  // namespace gpubinder

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "proto/utf8.h"
 #include "reconciler/model/plan.h"
+#include "reconciler/model/planted.h"
 #include "reconciler/model/quiet.h"
 #include "reconciler/model/sha256.h"
 #include "reconciler/model/steps.h"
@@ -139,7 +140,8 @@ void RunSteps(Plan& plan) {
   if (enabled) {
     JudgeMassLoss(plan);
     FollowMigrations(plan);
-    RepairSets(plan);  // from here on every step changes whole sets only
+    if (!Planted(Bug::kRepairLast)) RepairSets(plan);
+    // From here on every step changes whole sets only.
     SettleRefusals(plan);
   }
   SettleAttachments(plan);
@@ -148,6 +150,7 @@ void RunSteps(Plan& plan) {
     MoveUnkeptSets(plan);
     RebindLostSets(plan);
     PlaceNewOrders(plan);
+    if (Planted(Bug::kRepairLast)) RepairSets(plan);
   }
   // With the feature off too: deletions never hang, and what is used is told.
   RetireObjects(plan);
@@ -160,6 +163,7 @@ void RunSteps(Plan& plan) {
 }  // namespace
 
 PassResult RunPass(Snapshot& snapshot, absl::Time now) {
+  if (Planted(Bug::kWallClock)) now = PlantedTime(now);
   RefreshIndex(snapshot);
   Plan plan(snapshot, TakeRestless(snapshot), now);
   RunSteps(plan);

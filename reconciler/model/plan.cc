@@ -10,6 +10,7 @@
 #include "reconciler/model/config.h"
 #include "reconciler/model/effect.h"
 #include "reconciler/model/judge.h"
+#include "reconciler/model/planted.h"
 #include "reconciler/model/reason.h"
 #include "reconciler/model/write_rate.h"
 
@@ -167,6 +168,9 @@ void Plan::PlaceMembers(size_t index, const std::vector<Row>& members,
       bind.set_leaves_node(snapshot_.names.Text(this->node(row)));
     }
     const NameId resource = *snapshot_.names.Find(found->resource_name);
+    if (before == Phase::kBound && Planted(Bug::kFreedAtOnce)) {
+      books_.Assume(this->node(row), resource, -claim.units);
+    }
     const std::optional<Row> vmi = set(index).vmi;
     if (vmi.has_value()) {
       books_.AssumeFor(*vmi, node, resource, claim.units);

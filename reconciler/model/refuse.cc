@@ -11,6 +11,7 @@
 #include "reconciler/model/filter.h"
 #include "reconciler/model/fingerprint.h"
 #include "reconciler/model/fold.h"
+#include "reconciler/model/planted.h"
 #include "reconciler/model/pod_request.h"
 #include "reconciler/model/reason.h"
 #include "reconciler/model/rejection.h"
@@ -211,6 +212,9 @@ void SettleScheduler(size_t index, Plan& plan) {
       JudgePinned(index, pod, *memory, plan);
   if (!entry.has_value()) return;
   // The entry is the intention: while the pod is there the call is repeated.
+  if (Planted(Bug::kDeleteBeforeRejection)) {
+    AddCall(set.key(), vmi, &pod, plan);
+  }
   const bool wrote = Record(set.key(), *memory, set.members, *entry, plan);
   const Call call = AddCall(set.key(), vmi, &pod, plan);
   if (call == Call::kNone) {

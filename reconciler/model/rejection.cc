@@ -5,12 +5,15 @@
 #include <utility>
 
 #include "reconciler/model/fingerprint.h"
+#include "reconciler/model/planted.h"
 
 namespace gpubinder {
 
 bool StillRejects(const RejectedNode& entry, const Node& node) {
   if (entry.node_name != node.meta.name) return false;
-  if (!entry.node_uid.empty() && entry.node_uid != node.meta.uid) return false;
+  if (!entry.node_uid.empty() && entry.node_uid != node.meta.uid) {
+    return Planted(Bug::kRejectionOutlivesNode);
+  }
   return entry.fingerprint.empty() ||
          entry.fingerprint == NodeFingerprint(node, entry.resources);
 }
@@ -24,7 +27,9 @@ std::vector<RejectedNode> WithRejection(std::vector<RejectedNode> entries,
     if (entry.node_name == fresh.node_name || entry.until <= now) continue;
     const Node* node = snapshot.nodes().Find("", entry.node_name);
     if (node != nullptr && !StillRejects(entry, *node)) continue;
-    entry.until = std::max(entry.until, fresh.until);
+    if (!Planted(Bug::kFirstRejectionLapses)) {
+      entry.until = std::max(entry.until, fresh.until);
+    }
     result.push_back(std::move(entry));
   }
   result.push_back(fresh);

@@ -9,6 +9,7 @@
 #include "reconciler/model/demand.h"
 #include "reconciler/model/filter.h"
 #include "reconciler/model/over_budget.h"
+#include "reconciler/model/planted.h"
 #include "reconciler/model/start_problems.h"
 #include "reconciler/model/steps.h"
 #include "reconciler/model/verdict.h"
@@ -113,7 +114,9 @@ void RepairSet(size_t index, Plan& plan) {
   // it is, never Lost for being split.
   const GpuClaimSet* memory = plan.Memory(whole);
   const bool stood_whole = memory != nullptr && !memory->node_name.empty();
-  if (ShapeOf(whole, plan).partly_lost() && stood_whole) {
+  const bool goes_lost =
+      ShapeOf(whole, plan).partly_lost() || Planted(Bug::kSplitGoesLost);
+  if (goes_lost && stood_whole) {
     LoseAll(index, std::move(choice), plan);
   }
 }

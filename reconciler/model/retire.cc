@@ -5,6 +5,7 @@
 
 #include "absl/container/btree_set.h"
 #include "reconciler/model/effect.h"
+#include "reconciler/model/planted.h"
 #include "reconciler/model/steps.h"
 
 namespace gpubinder {
@@ -105,7 +106,7 @@ void ProtectClasses(Plan& plan) {
 }
 
 void ProtectClaims(Plan& plan) {
-  if (!plan.config().enabled) return;
+  if (!plan.config().enabled && !Planted(Bug::kFinalizerWhileOff)) return;
   for (const Row row : plan.claims()) {
     const ObjectMeta& meta = plan.claim(row).meta;
     const std::optional<size_t> set = plan.SetOf(row);

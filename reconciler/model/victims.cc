@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
+#include "reconciler/model/planted.h"
 #include "reconciler/model/saturating.h"
 
 namespace gpubinder {
@@ -126,7 +127,8 @@ class Chooser {
     int64_t excess = SaturatingSub(load.booked, use.allocatable);
     if (excess <= 0) return;
     const absl::Time until = shortage.since + plan_.config().capacity_grace;
-    const bool early = plan_.now() < until;
+    const bool early = Planted(Bug::kCapacityGraceLate) ? plan_.now() <= until
+                                                        : plan_.now() < until;
     if (early) plan_.WakeAt(until);
     if (early && !shortage.overbooked) return;
     Rank last = Rank::kPinned;
@@ -176,7 +178,9 @@ class Chooser {
     const Rank ranks[] = {RankOf(left, plan_), RankOf(right, plan_)};
     if (ranks[0] != ranks[1]) return ranks[0] < ranks[1];
     const absl::Time times[] = {BoundAt(left, plan_), BoundAt(right, plan_)};
-    if (times[0] != times[1]) return times[0] > times[1];
+    if (times[0] != times[1]) {
+      return (times[0] > times[1]) != Planted(Bug::kOldestVictimFirst);
+    }
     return std::tie(left.name_space, left.name, a) <
            std::tie(right.name_space, right.name, b);
   }

@@ -1,8 +1,9 @@
 // A build that breaks ties the other way runs the passes of a journal that the
 // normal build has recorded, and finds the first that comes out differently.
 //
-// This binary has reconciler/model/choice.cc compiled into it with the planted
-// change; the rest of it, and the recording gpubinder, are as ever.
+// This binary has reconciler/model/choice.cc compiled into it with its planted
+// bug, which the environment variable of the target picks; the rest of it, and
+// the recording gpubinder, are as ever.
 
 #include <sstream>
 
