@@ -31,6 +31,7 @@ test_style() {
   python_tests tools/tidy/tidy_rules_test.py
   python_tests tools/count_tests_test.py
   python_tests tools/planted_test.py
+  python_tests tools/coverage_report_test.py
 }
 
 # Runs a file of unittest cases.

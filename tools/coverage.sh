@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# Branch coverage of reconciler/model by llvm-cov: runs its tests and the naive model's comparisons,
+# and prints the branches of each file and each one that did not run. Fails on one that is not in
+# reconciler/model/uncovered_branches.txt.
+#
+#   tools/coverage.sh            what stands above
+#   tools/coverage.sh --write    instead of it, missing entries in the form of that list
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+readonly options=(--config=coverage_model)
+
+# The unit tests and scenarios of the model, and what compares it with the naive one.
+targets() {
+  bazel query 'kind(cc_test, //reconciler/model:all)' 2>/dev/null
+  printf '%s\n' //reconciler/naive:small_scope_test //reconciler/naive:large_scope_test
+}
+
+run_test() { # run_test BINARY: its profile is $scratch/NAME.profraw
+  local name=${1##*/}
+  LLVM_PROFILE_FILE="$scratch/$name.profraw" "$1" >"$scratch/log" 2>&1 </dev/null || {
+    cat "$scratch/log" >&2
+    printf 'coverage.sh: %s failed\n' "$name" >&2
+    return 1
+  }
+}
+
+main() {
+  local bin target
+  local -a wanted binaries=() objects=()
+  case "$*" in
+    '' | --write) ;;
+    *) echo "usage: tools/coverage.sh [--write]" >&2; exit 2 ;;
+  esac
+  tools/install_deps.sh
+  scratch=$(mktemp -d)
+  trap 'rm -rf "$scratch"' EXIT
+  mapfile -t wanted < <(targets)
+  bazel build "${options[@]}" "${wanted[@]}" </dev/null >&2
+  bin=$(bazel info "${options[@]}" bazel-bin 2>/dev/null)
+  for target in "${wanted[@]}"; do
+    target=${target#//}
+    binaries+=("$bin/${target/://}")
+    objects+=(-object "$bin/${target/://}")
+  done
+  # Enough for each kind of event; the whole of both is a test of its own.
+  export SMALL_SCOPE_STATES=${SMALL_SCOPE_STATES:-5000} SMALL_SCOPE_CLUSTERS=101
+  export LARGE_SCOPE_HISTORIES=${LARGE_SCOPE_HISTORIES:-40}
+  for target in "${binaries[@]}"; do run_test "$target"; done
+  llvm-profdata merge -sparse -o "$scratch/profile" "$scratch"/*.profraw
+  llvm-cov export -format=text -instr-profile="$scratch/profile" "${objects[@]}" \
+    >"$scratch/export.json"
+  python3 tools/coverage_report.py "$scratch/export.json" \
+    reconciler/model/uncovered_branches.txt "$@"
+}
+
+main "$@"
