@@ -16,9 +16,10 @@ targets() {
   printf '%s\n' //reconciler/naive:small_scope_test //reconciler/naive:large_scope_test
 }
 
-run_test() { # run_test BINARY: its profile is $scratch/NAME.profraw
+# Bazel links tests with shared libraries, and each of them writes a profile of its own (%m).
+run_test() { # run_test BINARY
   local name=${1##*/}
-  LLVM_PROFILE_FILE="$scratch/$name.profraw" "$1" >"$scratch/log" 2>&1 </dev/null || {
+  LLVM_PROFILE_FILE="$scratch/$name-%m.profraw" "$1" >"$scratch/log" 2>&1 </dev/null || {
     cat "$scratch/log" >&2
     printf 'coverage.sh: %s failed\n' "$name" >&2
     return 1
@@ -27,7 +28,7 @@ run_test() { # run_test BINARY: its profile is $scratch/NAME.profraw
 
 main() {
   local bin target
-  local -a wanted binaries=() objects=()
+  local -a wanted binaries=() libraries=() objects=()
   case "$*" in
     '' | --write) ;;
     *) echo "usage: tools/coverage.sh [--write]" >&2; exit 2 ;;
@@ -41,12 +42,14 @@ main() {
   for target in "${wanted[@]}"; do
     target=${target#//}
     binaries+=("$bin/${target/://}")
-    objects+=(-object "$bin/${target/://}")
   done
   # Enough for each kind of event; the whole of both is a test of its own.
   export SMALL_SCOPE_STATES=${SMALL_SCOPE_STATES:-5000} SMALL_SCOPE_CLUSTERS=101
   export LARGE_SCOPE_HISTORIES=${LARGE_SCOPE_HISTORIES:-40}
   for target in "${binaries[@]}"; do run_test "$target"; done
+  mapfile -t libraries < <(ldd "${binaries[@]}" |
+    sed -n 's/.* => \(.*reconciler_Smodel_S[^ ]*\.so\) .*/\1/p' | sort -u)
+  for target in "${libraries[@]}"; do objects+=(-object "$target"); done
   llvm-profdata merge -sparse -o "$scratch/profile" "$scratch"/*.profraw
   llvm-cov export -format=text -instr-profile="$scratch/profile" "${objects[@]}" \
     >"$scratch/export.json"
