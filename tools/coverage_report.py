@@ -44,6 +44,10 @@ class Source:
     def line(self, number):
         return ' '.join(self._text[self._starts[number - 1]:self._starts[number]].split())
 
+    def is_switch(self, place):
+        """Whether it is what a switch asks: the case that no label names."""
+        return self._text[:self.offset(*place[:2])].endswith('switch (')
+
     def in_check(self, place):
         at = self.offset(*place[:2])
         return any(start <= at < end for start, end in self._checks)
@@ -73,7 +77,7 @@ def branches(export):
 def counted(source, places):
     """Without checks and the sides of switches that no case takes."""
     for place, counts in sorted(places.items()):
-        if not source.in_check(place) and not source.between(place).startswith('switch'):
+        if not source.in_check(place) and not source.is_switch(place):
             yield place, counts
 
 

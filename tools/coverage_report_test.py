@@ -43,7 +43,7 @@ class CoverageReportTest(unittest.TestCase):
         self.assertTrue(report(export((3, 7, 13, 0, 5), (3, 7, 13, 1, 0)))[2])
 
     def test_checks_and_switches_that_name_all_are_not_counted(self):
-        document = export((2, 16, 21, 1, 0), (2, 25, 32, 1, 0), (4, 3, 9, 0, 1), (3, 7, 13, 1, 1))
+        document = export((2, 16, 21, 1, 0), (2, 25, 32, 1, 0), (4, 11, 12, 0, 1), (3, 7, 13, 1, 1))
         lines, _, good = report(document)
         self.assertTrue(good)
         self.assertEqual(lines[-1], '2 of 2 branches ran, 0 did not and are listed, '
