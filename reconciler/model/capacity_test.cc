@@ -99,6 +99,33 @@ TEST_F(CapacityTest, AllocatableIsFlooredAndWhatCannotBeUsedIsMalformed) {
   EXPECT_EQ(Use("nobody").allocatable, 0);
 }
 
+TEST_F(CapacityTest, UsesOfANodeHaveWhatThePassAssumedOnIt) {
+  AddNode("a", "8");
+  AddNode("b", "4");
+  AddClass();
+  Add(Claim("x", 2, "a"));
+  RefreshIndex(snapshot_);
+  const NameId a = snapshot_.names.Intern("a");
+  const NameId b = snapshot_.names.Intern("b");
+  const NameId h100 = snapshot_.names.Intern(kH100);
+  const NameId l40s = snapshot_.names.Intern("nvidia.com/L40S");
+  const NameId nobody = snapshot_.names.Intern("nobody");
+  Books books(snapshot_);
+  books.Assume(a, h100, 3);
+  books.Assume(a, l40s, 1);
+  books.Assume(b, h100, 4);
+  const auto uses = books.UsesOf(a);
+  ASSERT_EQ(uses.size(), 2u);
+  EXPECT_EQ(uses[0].first, h100);
+  EXPECT_EQ(uses[0].second.allocatable, 8);
+  EXPECT_EQ(uses[0].second.booked, 5);
+  EXPECT_EQ(uses[1].first, l40s);
+  EXPECT_EQ(uses[1].second.booked, 1);
+  ASSERT_EQ(books.UsesOf(b).size(), 1u);
+  EXPECT_EQ(books.UsesOf(b)[0].second.booked, 4);
+  EXPECT_TRUE(books.UsesOf(nobody).empty());
+}
+
 TEST_F(CapacityTest, BookedIsWhatBoundClaimsHoldOfTheResourceTheyWereGiven) {
   AddNode("a", "8");
   AddClass();

@@ -79,7 +79,7 @@ void RepairPinned(size_t index, const ClaimSet& set, const Demand& demand,
   const Snapshot& snapshot = plan.snapshot();
   const std::optional<NameId> node = snapshot.names.Find(set.launcher.node);
   const bool exists = snapshot.nodes().Find("", set.launcher.node) != nullptr;
-  if (exists && node.has_value() && HasRoom(*node, demand, plan.books())) {
+  if (exists && HasRoom(*node, demand, plan.books())) {
     plan.PlaceMembers(index, set.members, *node);
     return;
   }
