@@ -87,6 +87,12 @@ void RepairPinned(Bench& bench, int index, const std::vector<int>& bound,
       bench.ExpectBind(claim, set.pinned_node, "S2");
     }
   } else if (!WithinGoneGrace(bench.world, set.pinned_node)) {
+    // Of a node that is not there, the others say why none of them will do.
+    if (node == nullptr) {
+      Ask others = ask;
+      others.pod_rules = set.pinned;
+      bench.Look(others);
+    }
     for (const int claim : bound) bench.ExpectLose(claim, NoPlace(), "S2");
   }
 }
