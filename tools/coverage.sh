@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Branch coverage of reconciler/model by llvm-cov: runs its tests and the naive model's comparisons,
-# and prints the branches of each file and each one that did not run. Fails on one that is not in
+# Branch coverage of reconciler/model by llvm-cov: runs the tests of it and of reconciler/naive, and
+# prints the branches of each file and each one that did not run. Fails on one that is not in
 # reconciler/model/uncovered_branches.txt.
 #
 #   tools/coverage.sh            what stands above
@@ -10,10 +10,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 readonly options=(--config=coverage_model)
 
-# The unit tests and scenarios of the model, and what compares it with the naive one.
 targets() {
-  bazel query 'kind(cc_test, //reconciler/model:all)' 2>/dev/null
-  printf '%s\n' //reconciler/naive:small_scope_test //reconciler/naive:large_scope_test
+  bazel query 'kind(cc_test, //reconciler/model/... + //reconciler/naive/...)' 2>/dev/null
 }
 
 # Bazel links tests with shared libraries, and each of them writes a profile of its own (%m).
