@@ -2,6 +2,7 @@
 #include <optional>
 #include <utility>
 
+#include "proto/check.h"
 #include "reconciler/model/effect.h"
 #include "reconciler/model/planted.h"
 #include "reconciler/model/steps.h"
@@ -9,13 +10,11 @@
 namespace gpubinder {
 namespace {
 
-void Add(Row row, v1::Effect effect, Plan& plan) {
+// A claim that is no template claim is in a set, be it one of its own.
+size_t SetOf(Row row, const Plan& plan) {
   const std::optional<size_t> set = plan.SetOf(row);
-  if (set.has_value()) {
-    plan.Add(*set, std::move(effect));
-  } else {
-    plan.AddAlone(std::move(effect));
-  }
+  BINDER_CHECK(set.has_value());
+  return *set;
 }
 
 void Attach(Row row, const VirtualMachineInstance& vmi, Plan& plan) {
@@ -24,11 +23,11 @@ void Attach(Row row, const VirtualMachineInstance& vmi, Plan& plan) {
   attach.set_name(vmi.meta.name);
   attach.set_uid(vmi.meta.uid);
   const std::optional<Attachment>& held = plan.claim(row).attached_to;
-  const bool same = held.has_value() && held->name == vmi.meta.name &&
-                    (held->uid.empty() || held->uid == vmi.meta.uid);
+  const bool same =
+      held.has_value() && held->name == vmi.meta.name && held->uid.empty();
   attach.set_since_unix_seconds(
       absl::ToUnixSeconds(same ? held->since : plan.now()));
-  Add(row, std::move(effect), plan);
+  plan.Add(SetOf(row, plan), std::move(effect));
 }
 
 void Release(Row row, Plan& plan) {
@@ -36,7 +35,7 @@ void Release(Row row, Plan& plan) {
   v1::Effect effect = EffectOn(Kind::kGpuClaim, claim.meta);
   effect.mutable_release_claim()->set_name(claim.attached_to->name);
   effect.mutable_release_claim()->set_uid(claim.attached_to->uid);
-  Add(row, std::move(effect), plan);
+  plan.Add(SetOf(row, plan), std::move(effect));
 }
 
 // An attachment without a uid and without its VMI, which the webhook has
@@ -45,10 +44,8 @@ void Release(Row row, Plan& plan) {
 void Await(Row row, Plan& plan) {
   const GpuClaim& claim = plan.claim(row);
   absl::Time since = claim.attached_to->since;
-  auto seen = plan.snapshot().attached_since.find(claim.meta.uid);
-  if (seen != plan.snapshot().attached_since.end() &&
-      !Planted(Bug::kOtherReplicasClock)) {
-    since = std::max(since, seen->second);
+  if (!Planted(Bug::kOtherReplicasClock)) {
+    since = std::max(since, plan.snapshot().attached_since.at(claim.meta.uid));
   }
   const absl::Time end = since + plan.config().attachment_grace;
   if (plan.now() < end) {
@@ -61,15 +58,14 @@ void Await(Row row, Plan& plan) {
 void Settle(Row row, Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   const GpuClaim& claim = plan.claim(row);
-  const std::optional<size_t> set = plan.SetOf(row);
-  if (claim.meta.deleting.has_value() || TemplateOwner(claim) != nullptr ||
-      (set.has_value() && plan.state(*set).frozen)) {
+  if (claim.meta.deleting.has_value() || TemplateOwner(claim) != nullptr) {
     return;
   }
+  const size_t set = SetOf(row, plan);
+  if (plan.state(set).frozen) return;
   // Membership follows the attachment, and where there is none, the name that
   // a VMI asks for; so a claim that is free and named is attached here.
-  const std::optional<Row> wants =
-      set.has_value() ? plan.set(*set).vmi : std::nullopt;
+  const std::optional<Row> wants = plan.set(set).vmi;
   const bool held_rightly = claim.attached_to.has_value() &&
                             !claim.attached_to->uid.empty() &&
                             HoldingVmi(claim, snapshot).has_value();

@@ -143,12 +143,11 @@ class UseCounter {
     });
     const ClaimColumns& columns = snapshot_.claim_columns;
     snapshot_.claims().ForEachIn(name_space_, [&](Row row) {
-      if (columns.phase[row] == Phase::kPending) return;
-      if (Planted(Bug::kBudgetForgetsLost) &&
-          columns.phase[row] == Phase::kLost) {
-        return;
-      }
-      CountClaim(row, index);
+      const Phase phase = columns.phase[row];
+      const bool counts = Planted(Bug::kBudgetForgetsLost)
+                              ? phase == Phase::kBound
+                              : phase != Phase::kPending;
+      if (counts) CountClaim(row, index);
     });
     for (const auto& [place, units] : index.uncovered) {
       int64_t& sum = index.budget_use[ResourceBudgetKey(place.second)];

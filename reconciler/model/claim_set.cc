@@ -8,6 +8,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "proto/check.h"
 #include "reconciler/model/names.h"
 #include "reconciler/model/planted.h"
 #include "reconciler/model/sha256.h"
@@ -198,9 +199,8 @@ class SetBuilder {
           claims_.FindRow(set.name_space, entry.claim_name);
       if (!claim.has_value() || taken_.contains(*claim)) continue;
       const GpuClaim& held = claims_[*claim];
-      if (TemplateOwner(held) != nullptr ||
-          HoldingVmi(held, snapshot_).has_value() ||
-          AwaitsAnother(held, vm.meta.name)) {
+      // What a live VMI holds is taken already.
+      if (TemplateOwner(held) != nullptr || AwaitsAnother(held, vm.meta.name)) {
         continue;
       }
       Join(*claim, set);
@@ -348,10 +348,9 @@ v1::ReasonDetail MalformedDetail(Kind kind, const ObjectMeta& meta) {
       meta.name_space.empty()
           ? absl::StrCat(KindName(kind), " ", meta.name)
           : absl::StrCat(KindName(kind), " ", meta.name_space, "/", meta.name));
-  if (!meta.problems.empty()) {
-    detail.set_field(meta.problems[0].field);
-    detail.set_text(meta.problems[0].message);
-  }
+  BINDER_CHECK(!meta.problems.empty());
+  detail.set_field(meta.problems[0].field);
+  detail.set_text(meta.problems[0].message);
   return detail;
 }
 

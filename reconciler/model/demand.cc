@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proto/check.h"
 #include "reconciler/model/pod_request.h"
 #include "reconciler/model/saturating.h"
 
@@ -41,17 +42,14 @@ void AddRejections(const ClaimSet& set, const Snapshot& snapshot,
 // The PVCs that must be reached (N4).
 void AddVolumes(const ClaimSet& set, const Snapshot& snapshot, Demand& demand) {
   demand.name_space = set.name_space;
-  const VirtualMachineInstance* vmi =
-      set.vmi.has_value() ? &snapshot.vmis()[*set.vmi] : nullptr;
-  if (demand.pod != nullptr) {
+  if (demand.pod != nullptr) {  // a VMI's
+    const VirtualMachineInstance& vmi = snapshot.vmis()[*set.vmi];
     demand.volume_claims = demand.pod->volume_claims;
-    if (vmi != nullptr) {
-      demand.volume_claims.insert(demand.volume_claims.end(),
-                                  vmi->hotplug_claims.begin(),
-                                  vmi->hotplug_claims.end());
-    }
-  } else if (vmi != nullptr) {
-    demand.volume_claims = vmi->volume_claims;
+    demand.volume_claims.insert(demand.volume_claims.end(),
+                                vmi.hotplug_claims.begin(),
+                                vmi.hotplug_claims.end());
+  } else if (set.vmi.has_value()) {
+    demand.volume_claims = snapshot.vmis()[*set.vmi].volume_claims;
   } else if (set.vm.has_value()) {
     demand.volume_claims = snapshot.vms()[*set.vm].volume_claims;
   }
@@ -108,7 +106,7 @@ Demand MakeDemand(const ClaimSet& set, const Snapshot& snapshot,
   }
   for (const auto& [name, units] : needs) {
     const std::optional<NameId> resource = snapshot.names.Find(name);
-    if (!resource.has_value()) continue;
+    BINDER_CHECK(resource.has_value());
     demand.needs.push_back(
         {.resource = *resource,
          .units = units,

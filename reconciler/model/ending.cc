@@ -92,7 +92,7 @@ bool IsRestarting(const VirtualMachine& vm, const std::string& vmi_uid) {
 
 bool WasAskedToEnd(const ClaimSet& set, const Plan& plan) {
   const GpuClaimSet* memory = plan.Memory(set);
-  return memory != nullptr && set.vmi.has_value() &&
+  return memory != nullptr &&
          memory->ended_vmi == plan.snapshot().vmis()[*set.vmi].meta.uid;
 }
 
@@ -105,8 +105,7 @@ void EndVmi(size_t index, const v1::ReasonDetail& why, EndingValve& valve,
   }
   const GpuClaimSet* memory = plan.Memory(set);
   if (vmi.meta.deleting.has_value() || plan.mass_loss() || memory == nullptr ||
-      memory->meta.deleting.has_value() || memory->vmi_uid != vmi.meta.uid ||
-      plan.IsWritten(memory->meta.uid)) {
+      memory->meta.deleting.has_value() || memory->vmi_uid != vmi.meta.uid) {
     return;
   }
   if (!WasAskedToEnd(set, plan)) {

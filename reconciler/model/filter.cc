@@ -167,11 +167,9 @@ void JudgeClass(const Node& node, const GpuClass& found,
 
 bool ServesClass(Row row, const GpuClass& found, const Snapshot& snapshot,
                  const Books& books) {
-  const std::optional<NameId> resource =
-      snapshot.names.Find(found.resource_name);
+  const NameId resource = *snapshot.names.Find(found.resource_name);
   // Most nodes have no such resource: asked first.
-  if (!resource.has_value() ||
-      !books.Use(snapshot.node_columns.name[row], *resource).served) {
+  if (!books.Use(snapshot.node_columns.name[row], resource).served) {
     return false;
   }
   const Node& node = snapshot.nodes()[row];

@@ -48,21 +48,16 @@ void FollowMigrations(Plan& plan) {
         StillMigrating(vmi, set, plan)) {
       continue;
     }
-    const std::optional<NameId> node =
-        plan.snapshot().names.Find(vmi.node_name);
-    // Not to a node that is not there: whether its name is known is chance.
-    if (!node.has_value() ||
-        plan.snapshot().nodes().Find("", vmi.node_name) == nullptr) {
-      continue;
-    }
+    if (plan.snapshot().nodes().Find("", vmi.node_name) == nullptr) continue;
+    const NameId node = *plan.snapshot().names.Find(vmi.node_name);
     // The rest of the set follows by later passes.
     std::vector<Row> elsewhere;
     for (const Row row : set.members) {
-      if (plan.phase(row) == Phase::kBound && plan.node(row) != *node) {
+      if (plan.phase(row) == Phase::kBound && plan.node(row) != node) {
         elsewhere.push_back(row);
       }
     }
-    if (!elsewhere.empty()) plan.PlaceMembers(i, elsewhere, *node);
+    if (!elsewhere.empty()) plan.PlaceMembers(i, elsewhere, node);
   }
 }
 

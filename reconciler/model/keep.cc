@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/check.h"
 #include "reconciler/model/filter.h"
 #include "reconciler/model/selector.h"
 #include "reconciler/model/taint.h"
@@ -54,7 +55,7 @@ std::optional<v1::Reason> WhyNotKept(const ClaimSet& set, NameId node_name,
   std::vector<const GpuClass*> classes;
   for (const Row row : set.members) {
     classes.push_back(snapshot.classes().Find("", plan.claim(row).class_name));
-    if (classes.back() == nullptr) return std::nullopt;  // never moved (C2)
+    BINDER_CHECK(classes.back() != nullptr);  // else a problem of the set
   }
   const bool on_node = set.launcher.pod.has_value() &&
                        !snapshot.pods()[*set.launcher.pod].node_name.empty();
@@ -83,7 +84,7 @@ std::optional<v1::Reason> WhyUnkept(const ClaimSet& set, NameId node_name,
   const Snapshot& snapshot = plan.snapshot();
   const std::string& name = snapshot.names.Text(node_name);
   const Node* node = snapshot.nodes().Find("", name);
-  const bool waits = node != nullptr && set.problems.empty() &&
+  const bool waits = node != nullptr &&
                      set.launcher.state == LauncherState::kPinned &&
                      set.launcher.node == name &&
                      snapshot.pods()[*set.launcher.pod].node_name.empty();

@@ -166,10 +166,8 @@ void RememberVerdict(size_t index, const Verdict& verdict, Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   if (!set.of_vm || !NamesClaims(set, snapshot)) return;
   const GpuClaimSet* memory = plan.Memory(set);
-  if (memory != nullptr &&
-      (memory->meta.deleting.has_value() || plan.IsWritten(memory->meta.uid))) {
-    return;
-  }
+  // A write to it names the set, which is frozen meanwhile.
+  if (memory != nullptr && memory->meta.deleting.has_value()) return;
   if (memory == nullptr && snapshot.IsTerminating(set.name_space)) return;
   v1::Effect effect = memory != nullptr
                           ? EffectOn(Kind::kGpuClaimSet, memory->meta)

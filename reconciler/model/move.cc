@@ -121,7 +121,7 @@ v1::ReasonDetail WhyAsked(const GpuClaimSet& memory) {
 void EndUnkept(size_t index, const Victims& victims, EndingValve& valve,
                Plan& plan) {
   const ClaimSet& set = plan.set(index);
-  if (!set.vmi.has_value() || !set.problems.empty()) return;
+  if (!set.problems.empty()) return;
   const std::optional<NameId> stand = Stand(set, plan);
   std::optional<v1::ReasonDetail> why;
   if (stand.has_value()) {

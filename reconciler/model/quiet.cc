@@ -39,8 +39,8 @@ bool RunsOrRests(const ClaimSet& set, NameId node, const Plan& plan) {
 bool IsQuiet(size_t index, NameId node, const Plan& plan) {
   const ClaimSet& set = plan.set(index);
   const SetState& state = plan.state(index);
-  if (!plan.config().enabled || state.frozen || state.acted || state.creating ||
-      state.restless || state.verdict.has_value()) {
+  if (!plan.config().enabled || state.frozen || state.acted || state.restless ||
+      state.verdict.has_value()) {
     return false;
   }
   return set.leaving.empty() && set.missing.empty() && set.problems.empty() &&
@@ -109,12 +109,9 @@ void NoteQuiet(size_t index, Said said, const Plan& plan, Snapshot& snapshot) {
 
 bool HasSettled(const IndexedSet& entry, Snapshot& snapshot) {
   if (!entry.quiet || IsShort(entry.node, snapshot)) return false;
-  const ClaimColumns& columns = snapshot.claim_columns;
-  return std::all_of(
-      entry.set.members.begin(), entry.set.members.end(), [&](Row row) {
-        return columns.phase[row] == Phase::kBound &&
-               columns.node[row] == entry.node && Keeps(row, entry, snapshot);
-      });
+  // Its members are Bound there: a claim that changes makes another entry.
+  return std::all_of(entry.set.members.begin(), entry.set.members.end(),
+                     [&](Row row) { return Keeps(row, entry, snapshot); });
 }
 
 }  // namespace gpubinder

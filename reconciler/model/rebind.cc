@@ -24,15 +24,12 @@ bool Has(const ClaimSet& set, Phase phase, const Plan& plan) {
 void Return(size_t index, const ClaimSet& part, Plan& plan) {
   const ClaimSet& set = plan.set(index);
   const Snapshot& snapshot = plan.snapshot();
-  const std::optional<NameId> node = snapshot.names.Find(set.launcher.node);
-  if (!node.has_value() ||
-      snapshot.nodes().Find("", set.launcher.node) == nullptr ||
-      WhyNotKept(set, *node, plan).has_value()) {
-    return;
-  }
+  if (snapshot.nodes().Find("", set.launcher.node) == nullptr) return;
+  const NameId node = *snapshot.names.Find(set.launcher.node);
+  if (WhyNotKept(set, node, plan).has_value()) return;
   const Demand demand = MakeDemand(part, snapshot, plan.now());
-  if (HasRoom(*node, demand, plan.books())) {
-    plan.PlaceMembers(index, part.members, *node);
+  if (HasRoom(node, demand, plan.books())) {
+    plan.PlaceMembers(index, part.members, node);
     return;
   }
   plan.state(index).verdict =

@@ -77,11 +77,13 @@ void LoseAll(size_t index, Choice choice, Plan& plan) {
 void RepairPinned(size_t index, const ClaimSet& set, const Demand& demand,
                   Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
-  const std::optional<NameId> node = snapshot.names.Find(set.launcher.node);
   const bool exists = snapshot.nodes().Find("", set.launcher.node) != nullptr;
-  if (exists && HasRoom(*node, demand, plan.books())) {
-    plan.PlaceMembers(index, set.members, *node);
-    return;
+  if (exists) {
+    const NameId node = *snapshot.names.Find(set.launcher.node);
+    if (HasRoom(node, demand, plan.books())) {
+      plan.PlaceMembers(index, set.members, node);
+      return;
+    }
   }
   auto gone = snapshot.gone_since.find(set.launcher.node);
   if (!exists && gone != snapshot.gone_since.end() &&

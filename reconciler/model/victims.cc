@@ -64,23 +64,23 @@ class Chooser {
   Victims Choose() {
     LoadPlaces();
     for (const auto& [names, shortage] : snapshot_.shortages) {
-      const std::optional<NameId> node = snapshot_.names.Find(names.first);
-      const std::optional<NameId> resource = snapshot_.names.Find(names.second);
-      if (node.has_value() && resource.has_value()) {
-        ChooseOn({*node, *resource}, shortage);
-      }
+      ChooseOn(PlaceOf(names), shortage);
     }
     return std::move(victims_);
   }
 
  private:
+  // Of a node and a resource that the fold has counted by these names.
+  Place PlaceOf(const std::pair<std::string, std::string>& names) const {
+    return {*snapshot_.names.Find(names.first),
+            *snapshot_.names.Find(names.second)};
+  }
+
   // What is booked on the short places, as the pass leaves it; of writes in
   // flight as they will leave it.
   void LoadPlaces() {
     for (const auto& [names, shortage] : snapshot_.shortages) {
-      const std::optional<NameId> node = snapshot_.names.Find(names.first);
-      const std::optional<NameId> resource = snapshot_.names.Find(names.second);
-      if (node.has_value() && resource.has_value()) loads_[{*node, *resource}];
+      loads_[PlaceOf(names)];
     }
     absl::btree_set<Row> on_the_way;
     for (const auto& [id, effect] : snapshot_.in_flight) {
