@@ -236,5 +236,46 @@ TEST_F(VmBudgetTest, AMigrationTargetAddsNothing) {
   EXPECT_EQ(Text(), "a resource 9-0 used 3\n");
 }
 
+TEST_F(BudgetTest, OnlyAnUnreadableLimitOfAKeyOfOursCountsAsNone) {
+  ResourceQuota wrong;
+  wrong.meta.problems = {
+      {"metadata.labels", "found 1"},
+      {"spec.hard[\"pods\"]", "found true"},
+      {absl::StrCat("spec.hard[\"", kClassKey), "found true"}};
+  Put(Kind::kResourceQuota, "a", "q", std::move(wrong));
+  GpuClass bare;  // names no resource
+  Put(Kind::kGpuClass, "", "bare", std::move(bare));
+  EXPECT_EQ(Text(), "");
+}
+
+TEST_F(BudgetTest, ABindingInFlightOfAClaimThatHasGoneUsesNothing) {
+  Quota("a", "q", {{kClassKey, "5"}});
+  Claim("a", "x", "Pending", 2);
+  v1::Effect& sent = snapshot_.in_flight[{1, 0}];
+  sent.mutable_bind_claim()->set_resource_name(kResource);
+  sent.mutable_target()->set_uid("uid-a-x");
+  EXPECT_EQ(Text(), "a class 5-0 used 2\n");
+  sent.mutable_target()->set_uid("uid-of-nobody");
+  EXPECT_EQ(Text(), "a class 5-0 used 0\n");
+}
+
+TEST_F(VmBudgetTest, EachOrderOfAPassCoversWhatTheOnesBeforeLeft) {
+  RefreshIndex(snapshot_);
+  const std::optional<Row> vmi = snapshot_.vmis().FindUid("vmi");
+  Budgets budgets(snapshot_);
+  EXPECT_EQ(budgets.UncoveredOf(*vmi, kResource), 3);
+  const BudgetOrder order{.tenant = "a",
+                          .class_name = "h100",
+                          .resource = kResource,
+                          .vmi = vmi,
+                          .units = 2};
+  budgets.Assume(order);
+  EXPECT_EQ(budgets.UncoveredOf(*vmi, kResource), 1);
+  EXPECT_EQ(budgets.PoolOf("a", kResourceKey)->used, 3);  // the pod's
+  budgets.Assume(order);
+  EXPECT_EQ(budgets.UncoveredOf(*vmi, kResource), 0);
+  EXPECT_EQ(budgets.PoolOf("a", kResourceKey)->used, 4);
+}
+
 }  // namespace
 }  // namespace gpubinder

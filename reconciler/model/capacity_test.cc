@@ -200,5 +200,72 @@ TEST_F(CapacityTest, AMoveInFlightCountsOnBothNodes) {
   EXPECT_EQ(Use("b").booked, 2);
 }
 
+TEST_F(CapacityTest, RawOfManyPodsSaturates) {
+  AddNode("a", "8");
+  for (const char* space : {"s1", "s2"}) {
+    Pod pod{.node_name = "a",
+            .containers = {
+                {.name = "c", .requests = {{kH100, "9223372036854775807"}}}}};
+    pod.meta = {.name_space = space, .name = "p", .uid = space};
+    Add(pod);
+  }
+  EXPECT_EQ(Use("a").raw, std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(Use("a").free(), 0);
+}
+
+TEST_F(CapacityTest, ATemplateClaimCoversNoVmiOfAnotherNamespace) {
+  AddNode("a", "8");
+  AddClass();
+  AddVmi();
+  AddPod("p1", "a", "2", "Running");
+  GpuClaim claim = Claim("x", 2, "a");
+  claim.meta.name_space = "other";
+  claim.meta.labels[kTemplateClaimLabel] = "web";
+  claim.meta.owners = {{.kind = "Service", .uid = "vmi-web"},
+                       {.kind = "VirtualMachineInstance", .uid = "vmi-web"}};
+  Add(claim);
+  EXPECT_EQ(Use("a").booked, 2);
+  EXPECT_EQ(Use("a").raw, 2);
+  claim.meta.name_space = "t";
+  claim.meta.uid = "claim-y";
+  Add(claim);
+  EXPECT_EQ(Use("a").booked, 4);
+  EXPECT_EQ(Use("a").raw, 0);
+}
+
+TEST_F(CapacityTest, ABindingInFlightCountsOnceAndOnlyForWhatIsKnown) {
+  AddNode("a", "8");
+  AddClass();
+  GpuClaim claim = Claim("x", 2, "");
+  claim.phase = "Pending";
+  Add(claim);
+  v1::Effect sent;
+  sent.mutable_target()->set_uid("claim-x");
+  sent.mutable_bind_claim()->set_node_name("a");
+  sent.mutable_bind_claim()->set_resource_name(kH100);
+  snapshot_.in_flight[{1, 0}] = sent;
+  EXPECT_EQ(Use("a").booked, 2);
+  // Such a decision of another journal folds, and means nothing here.
+  snapshot_.in_flight[{1, 0}].mutable_bind_claim()->set_node_name("nowhere");
+  EXPECT_EQ(Use("a").booked, 0);
+  snapshot_.in_flight[{1, 0}] = sent;
+  snapshot_.in_flight[{1, 0}].mutable_bind_claim()->set_resource_name("none");
+  EXPECT_EQ(Use("a").booked, 0);
+  snapshot_.in_flight[{1, 0}] = sent;
+  snapshot_.in_flight[{1, 0}].mutable_target()->set_uid("nobody");
+  EXPECT_EQ(Use("a").booked, 0);
+  // The watch was quicker than the answer.
+  snapshot_.in_flight[{1, 0}] = sent;
+  claim = Claim("x", 2, "a");
+  claim.meta.resource_version = "2";
+  Add(claim);
+  EXPECT_EQ(Use("a").booked, 2);
+}
+
+TEST_F(CapacityTest, AClaimThatNoSetHasYetCoversNothing) {
+  Add(Claim("x", 2, "a"));
+  EXPECT_FALSE(CoveredVmi(0, snapshot_).has_value());
+}
+
 }  // namespace
 }  // namespace gpubinder

@@ -3,80 +3,15 @@
 #include "reconciler/model/invariants.h"
 
 #include <string>
-#include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
-#include "proto/journal.pb.h"
-#include "reconciler/model/config.h"
 #include "reconciler/model/effect.h"
-#include "reconciler/model/fold.h"
+#include "reconciler/model/invariants_fixture.h"
 #include "reconciler/model/objects.h"
 #include "reconciler/model/testing/judge_as.h"
 
 namespace gpubinder {
 namespace {
-
-constexpr char kH100[] = "nvidia.com/H100";
-
-class InvariantsTest : public testing::Test {
- protected:
-  void SetUp() override {
-    Node node;
-    node.meta = {.name = "a", .uid = "n-a"};
-    node.allocatable[kH100] = "2";
-    node.conditions = {{.type = "Ready", .status = "True"}};
-    Add(node);
-    GpuClass found{.resource_name = kH100};
-    found.meta = {.name = "h100", .uid = "c"};
-    Add(found);
-    for (const char* name : {"x", "y"}) {
-      GpuClaim claim{.class_name = "h100", .units = 2};
-      claim.meta = {.name_space = "t",
-                    .name = name,
-                    .uid = name,
-                    .resource_version = "1"};
-      Add(claim);
-    }
-    pod_.meta = {
-        .name_space = "t", .name = "p", .uid = "p", .resource_version = "1"};
-    pod_.gates = {kGate};
-  }
-  void Add(const Object& object) {
-    v1::Record record;
-    record.mutable_object()->set_type(v1::ObjectEvent::ADDED);
-    record.mutable_object()->set_kind(std::string(KindName(KindOf(object))));
-    Fold(record, object, snapshot_);
-  }
-  void Bind(const char* claim, const char* node) {
-    v1::Effect effect =
-        EffectOn(Kind::kGpuClaim, snapshot_.claims().Find("t", claim)->meta);
-    effect.mutable_bind_claim()->set_node_name(node);
-    effect.mutable_bind_claim()->set_resource_name(kH100);
-    result_.effects.push_back(effect);
-  }
-  void Pin() {
-    v1::Effect effect = EffectOn(Kind::kPod, pod_.meta);
-    effect.mutable_pin_pod()->set_node_name("a");
-    result_.effects.push_back(effect);
-  }
-  // Whether a broken invariant of this letter is told.
-  testing::AssertionResult Breaks(const std::string& letter) const {
-    const std::vector<std::string> broken =
-        BrokenInvariants(snapshot_, result_);
-    for (const std::string& line : broken) {
-      if (absl::StartsWith(line, letter + ": ")) {
-        return testing::AssertionSuccess();
-      }
-    }
-    return testing::AssertionFailure() << absl::StrJoin(broken, "\n");
-  }
-
-  Snapshot snapshot_;
-  PassResult result_;
-  Pod pod_;
-};
 
 TEST_F(InvariantsTest, OneBindingThatFitsBreaksNone) {
   Bind("x", "a");
@@ -178,6 +113,159 @@ TEST_F(InvariantsTest, ANodeMissingFromAnExplanationBreaksE4) {
   view.verdict.judged = JudgeAs({{.nodes = {"b"}}});
   result_.sets = {view};
   EXPECT_TRUE(Breaks("E4"));
+}
+
+TEST_F(InvariantsTest, AWriteToAnythingBeingDeletedBreaksL6) {
+  const absl::Time now = absl::FromUnixSeconds(1);
+  auto check = [&](auto object) {
+    object.meta.name_space =
+        KindOf(Object(object)) == Kind::kGpuClass ? "" : "t";
+    object.meta.name = "gone";
+    object.meta.uid = "gone";
+    object.meta.resource_version = "1";
+    object.meta.deleting = now;
+    Add(object);
+    result_.effects = {EffectOn(KindOf(Object(object)), object.meta)};
+    EXPECT_TRUE(Breaks("L6")) << KindName(KindOf(Object(object)));
+  };
+  check(GpuClass{});
+  check(GpuClaimSet{});
+  check(Pod{});
+  check(VirtualMachineInstance{});
+}
+
+TEST_F(InvariantsTest, AnEffectWithoutAReasonBreaksE6) {
+  result_.effects = {
+      EffectOn(Kind::kGpuClaim, snapshot_.claims().Find("t", "x")->meta)};
+  result_.effects[0].mutable_lose_claim();
+  EXPECT_TRUE(Breaks("E6"));
+}
+
+TEST_F(InvariantsTest, EveryBrokenUtf8BreaksE6) {
+  result_.effects = {
+      EffectOn(Kind::kGpuClaim, snapshot_.claims().Find("t", "x")->meta)};
+  v1::LoseClaim& write = *result_.effects[0].mutable_lose_claim();
+  write.set_reason(v1::NODE_GONE);
+  // A byte that only follows; one that does not follow; four bytes, cut.
+  for (const char* text : {"\x80", "\xc3(", "\xf0\x9f\x92"}) {
+    write.set_message(text);
+    EXPECT_TRUE(Breaks("E6")) << text;
+  }
+  write.set_message("\xc3\xa9 \xf0\x9f\x92\xa9");
+  EXPECT_FALSE(Breaks("E6"));
+}
+
+TEST_F(InvariantsTest, ABindingOfOrToWhatIsNotThereBreaksC4) {
+  Bind("x", "nowhere");
+  EXPECT_TRUE(Breaks("C4"));
+  Bind("x", "a");
+  result_.effects = {result_.effects[1]};
+  result_.effects[0].mutable_target()->set_name("nobody");
+  EXPECT_TRUE(Breaks("C4"));
+  GpuClaim claim = *snapshot_.claims().Find("t", "x");
+  claim.meta.resource_version = "2";
+  claim.class_name = "ghost";
+  Add(claim);
+  result_.effects.clear();
+  Bind("x", "a");
+  EXPECT_TRUE(Breaks("C4"));
+}
+
+TEST_F(InvariantsTest, ANodeThatDoesNotServeBreaksC4) {
+  Bind("x", "a");
+  const Node good = *snapshot_.nodes().Find("", "a");
+  int version = 1;
+  auto check = [&](Node node, const char* what) {
+    node.meta.resource_version = std::to_string(++version);
+    Add(node);
+    EXPECT_TRUE(Breaks("C4")) << what;
+  };
+  Node node = good;
+  node.conditions.insert(node.conditions.begin(),
+                         {.type = "DiskPressure", .status = "True"});
+  node.conditions[1].status = "Unknown";
+  check(node, "not ready");
+  node = good;
+  node.meta.deleting = absl::FromUnixSeconds(1);
+  check(node, "being deleted");
+  node = good;
+  node.unschedulable = true;
+  check(node, "cordoned");
+  node = good;
+  node.taints = {{.key = "drain", .effect = "NoSchedule"}};
+  check(node, "tainted");
+  node.taints = {
+      {.key = "node.kubernetes.io/unschedulable", .effect = "NoSchedule"}};
+  check(node, "cordoned by a taint");
+  node = good;
+  node.allocatable.clear();
+  node.meta.resource_version = std::to_string(++version);
+  Add(node);
+  EXPECT_TRUE(Breaks("C2"));  // no units at all
+  GpuClass found = *snapshot_.classes().Find("", "h100");
+  found.meta.resource_version = "2";
+  found.node_selector = {{"pool", "gpu"}};
+  Add(found);
+  check(good, "not selected");
+}
+
+TEST_F(InvariantsTest, ASetThatStoodOnACordonedNodeMayBeMadeWholeThere) {
+  Node node = *snapshot_.nodes().Find("", "a");
+  node.meta.resource_version = "2";
+  node.unschedulable = true;
+  Add(node);
+  GpuClaim claim = *snapshot_.claims().Find("t", "y");
+  claim.meta.resource_version = "2";
+  claim.phase = "Bound";
+  claim.node_name = "b";
+  Add(claim);
+  SetView other = ViewOfWeb(snapshot_);
+  other.set.name = "other";
+  SetView view = ViewOfWeb(snapshot_);
+  view.set.members.push_back(*snapshot_.claims().FindRow("t", "y"));
+  result_.sets = {other, view};
+  Bind("x", "a");
+  result_.effects[0].set_set_key("t/web");
+  EXPECT_TRUE(Breaks("C4"));
+  claim.meta.resource_version = "3";
+  claim.node_name = "a";
+  Add(claim);
+  EXPECT_FALSE(Breaks("C4"));
+}
+
+TEST_F(InvariantsTest, ASetLeftPartlyLostBreaksG1) {
+  SetView view = ViewOfWeb(snapshot_);
+  view.set.members.push_back(*snapshot_.claims().FindRow("t", "y"));
+  for (const char* name : {"x", "y"}) {
+    GpuClaim claim = *snapshot_.claims().Find("t", name);
+    claim.meta.resource_version = "2";
+    claim.phase = "Bound";
+    claim.node_name = "a";
+    Add(claim);
+  }
+  result_.sets = {view};
+  v1::Effect effect =
+      EffectOn(Kind::kGpuClaim, snapshot_.claims().Find("t", "x")->meta);
+  effect.mutable_lose_claim()->set_reason(v1::NODE_GONE);
+  result_.effects = {effect};
+  EXPECT_TRUE(Breaks("G1"));
+  effect.mutable_target()->set_uid("y");
+  result_.effects.push_back(effect);
+  EXPECT_FALSE(Breaks("G1"));
+}
+
+TEST_F(InvariantsTest, WhatIsInFlightCountsForC2) {
+  v1::Effect sent =
+      EffectOn(Kind::kGpuClaim, snapshot_.claims().Find("t", "y")->meta);
+  sent.mutable_bind_claim()->set_node_name("a");
+  sent.mutable_bind_claim()->set_resource_name(kH100);
+  snapshot_.in_flight[{7, 0}] = sent;
+  Bind("x", "a");
+  EXPECT_TRUE(Breaks("C2"));
+  // The same claim, on its way to the node where it is bound: once.
+  result_.effects.clear();
+  Bind("y", "a");
+  EXPECT_FALSE(Breaks("C2"));
 }
 
 }  // namespace

@@ -157,5 +157,50 @@ TEST(ListingVmiTest, GoesByActivePodsAndNotByTheOwner) {
   EXPECT_TRUE(ListingVmi(pod, snapshot).has_value());
 }
 
+TEST(FindLauncherTest, APinToOneOfTwoNodesIsNoPin) {
+  Pod pod = PodOf("p", 1);
+  pod.required = NodeSelector{.terms = {PinTerm("a")}};
+  pod.required->terms[0].fields[0].values.push_back("b");
+  EXPECT_EQ(Find({pod}).state, LauncherState::kLoose);
+}
+
+TEST(FindLauncherTest, TheGatedOneStandsBeforeTheLoose) {
+  Pod loose = PodOf("loose", 1);
+  Pod gated = PodOf("gated", 2);
+  gated.gates = {kGate};
+  EXPECT_EQ(Find({loose, gated}).state, LauncherState::kGated);
+  EXPECT_EQ(Find({gated, loose}).state, LauncherState::kGated);
+}
+
+TEST(FindLauncherTest, AListedPodOfAnotherNamespaceIsNone) {
+  Pod pod = PodOf("p", 1);
+  pod.meta.name_space = "elsewhere";
+  pod.node_name = "a";
+  EXPECT_EQ(Find({pod}).state, LauncherState::kNone);
+}
+
+TEST(ListingVmiTest, IsThatOfTheControllerOfTheSameNamespace) {
+  Snapshot snapshot;
+  VirtualMachineInstance vmi;
+  vmi.meta = {.name_space = "t", .name = "web", .uid = "v"};
+  vmi.active_pods["p"] = "";
+  Add(vmi, snapshot);
+  Pod pod = PodOf("p", 1);
+  const OwnerReference right = {
+      .kind = "VirtualMachineInstance", .uid = "v", .controller = true};
+  OwnerReference other = right;
+  other.controller = false;
+  pod.meta.owners = {other};
+  EXPECT_FALSE(ListingVmi(pod, snapshot).has_value());
+  other = right;
+  other.kind = "ReplicaSet";
+  pod.meta.owners = {other};
+  EXPECT_FALSE(ListingVmi(pod, snapshot).has_value());
+  pod.meta.owners = {other, right};
+  EXPECT_TRUE(ListingVmi(pod, snapshot).has_value());
+  pod.meta.name_space = "elsewhere";
+  EXPECT_FALSE(ListingVmi(pod, snapshot).has_value());
+}
+
 }  // namespace
 }  // namespace gpubinder

@@ -201,7 +201,9 @@ void JudgeStarts(Bench& bench) {
   for (size_t s = 0; s < bench.world.sets.size(); ++s) {
     const int index = static_cast<int>(s);
     const SetState& set = bench.world.sets[s];
-    if (set.frozen || set.gated == nullptr || bench.followed.contains(index)) {
+    // G1 is for VMIs with the annotation.
+    if (set.frozen || set.gated == nullptr || !set.vmi->claims.present ||
+        bench.followed.contains(index)) {
       continue;
     }
     bench.floor = bench.last_effect;

@@ -16,6 +16,7 @@ void Fill(const ScenarioServer& server, Words& words, Workload& record) {
          .name = name,
          .uid = owner == nullptr ? "claim-gone" : MetaOf(*owner).uid}};
   }
+  if (record.meta.uid.empty()) record.operational = true;
   if (words.TakeFlag("stopped")) record.operational = false;
   for (const auto& [name, units] : words.TakeResources()) {
     record.resources[name] = units;
