@@ -226,6 +226,7 @@ TEST_F(CapacityTest, ATemplateClaimCoversNoVmiOfAnotherNamespace) {
   Add(claim);
   EXPECT_EQ(Use("a").booked, 2);
   EXPECT_EQ(Use("a").raw, 2);
+  EXPECT_FALSE(CoveredVmi(0, snapshot_).has_value());
   claim.meta.name_space = "t";
   claim.meta.uid = "claim-y";
   Add(claim);
@@ -265,6 +266,13 @@ TEST_F(CapacityTest, ABindingInFlightCountsOnceAndOnlyForWhatIsKnown) {
 TEST_F(CapacityTest, AClaimThatNoSetHasYetCoversNothing) {
   Add(Claim("x", 2, "a"));
   EXPECT_FALSE(CoveredVmi(0, snapshot_).has_value());
+}
+
+TEST_F(CapacityTest, TheLabelAloneMakesNoTemplateClaim) {
+  GpuClaim claim = Claim("x", 2, "a");
+  claim.meta.labels[kTemplateClaimLabel] = "web";
+  claim.meta.owners = {{.kind = "Service", .uid = "s"}};
+  EXPECT_EQ(TemplateOwner(claim), nullptr);
 }
 
 }  // namespace

@@ -47,11 +47,11 @@ std::string LineText(const NodeLine& line) {
   return text;
 }
 
-// Cuts at a character, not inside one.
+// Cuts at a character, not inside one: the text begins with a reason's name.
 std::string Bounded(std::string text) {
   if (text.size() <= kMostMessageBytes) return text;
   size_t end = kMostMessageBytes - 3;
-  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  while ((static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
   text.resize(end);
   return text + "...";
 }

@@ -147,5 +147,13 @@ TEST(HasGroupsTest, SeesEachGroupsNodes) {
   }
 }
 
+TEST(MeaningOfTest, ANumberWithLettersBehindItIsNoCount) {
+  EXPECT_NE(MeaningOf("volume 1a"), MeaningOf("volume 2a"));
+}
+
+TEST(JudgedNodesTest, WhereNoneWasJudgedNoneIsFound) {
+  EXPECT_EQ(JudgedNodes().Find("a"), nullptr);
+}
+
 }  // namespace
 }  // namespace gpubinder

@@ -119,7 +119,7 @@ void JudgeRejections(const Node& node, const Demand& demand,
 }  // namespace
 
 bool HasUnits(const NodeUse& use, int64_t wanted) {
-  return use.served && !use.malformed && Left(use) >= wanted;
+  return use.served && Left(use) >= wanted;  // malformed serves none
 }
 
 bool IsReady(const Node& node) {

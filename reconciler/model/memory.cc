@@ -28,9 +28,17 @@ v1::OwnerReference OwnerOf(const ClaimSet& set, const Snapshot& snapshot) {
   return owner;
 }
 
+// A set of a VM has a VM that names claims, or a VMI.
 bool NamesClaims(const ClaimSet& set, const Snapshot& snapshot) {
   return (set.vm.has_value() && snapshot.vms()[*set.vm].claims.present) ||
-         (set.vmi.has_value() && snapshot.vmis()[*set.vmi].claims.present);
+         snapshot.vmis()[*set.vmi].claims.present;
+}
+
+bool IsOwnedBy(const GpuClaimSet& memory, const std::string& uid) {
+  const auto& owners = memory.meta.owners;
+  return std::any_of(
+      owners.begin(), owners.end(),
+      [&](const OwnerReference& owner) { return owner.uid == uid; });
 }
 
 std::vector<std::string> MemberNames(const ClaimSet& set, const Plan& plan) {
@@ -175,14 +183,9 @@ void RememberVerdict(size_t index, const Verdict& verdict, Plan& plan) {
                                            set.name_space, set.name);
   v1::WriteClaimSet& write = *effect.mutable_write_claim_set();
   const v1::OwnerReference owner = OwnerOf(set, snapshot);
-  bool owned = false, adopted = false;
-  if (memory != nullptr) {
-    for (const OwnerReference& there : memory->meta.owners) {
-      owned = owned || there.uid == owner.uid();
-      adopted = adopted || (set.vmi.has_value() &&
-                            there.uid == snapshot.vmis()[*set.vmi].meta.uid);
-    }
-  }
+  const bool owned = memory != nullptr && IsOwnedBy(*memory, owner.uid());
+  const bool adopted = memory != nullptr && set.vmi.has_value() &&
+                       IsOwnedBy(*memory, snapshot.vmis()[*set.vmi].meta.uid);
   if (!owned) *write.mutable_owner() = owner;
   // A VM of that name made anew: what its predecessor left does not count.
   write.set_take_over(memory != nullptr && !owned && !adopted);

@@ -68,9 +68,10 @@ absl::btree_set<std::string> Plan::UnprotectedClasses() const {
   return names;
 }
 
-// A set is frozen while an effect that names it, or a write to one of its
-// members, to its pod or to its class that has no finalizer yet, is without
-// outcome; and while its refused writes are not to be tried again yet.
+// A set is frozen while an effect that names it (each write to its pod does),
+// or a write to one of its members or to its class that has no finalizer yet,
+// is without outcome; and while its refused writes are not to be tried again
+// yet.
 void Plan::Freeze() {
   absl::btree_set<std::string> keys;
   for (const auto& [id, effect] : snapshot_.in_flight) {
@@ -95,9 +96,7 @@ void Plan::Freeze() {
     states_[i].frozen =
         keys.contains(set.key()) ||
         std::any_of(set.members.begin(), set.members.end(), written) ||
-        std::any_of(set.leaving.begin(), set.leaving.end(), written) ||
-        (set.launcher.pod.has_value() &&
-         IsWritten(snapshot_.pods()[*set.launcher.pod].meta.uid));
+        std::any_of(set.leaving.begin(), set.leaving.end(), written);
   }
 }
 
@@ -307,7 +306,8 @@ void Plan::NoteUndone(absl::string_view name_space, absl::string_view name) {
 }
 
 void Plan::WakeAt(absl::Time time) {
-  if (time > now_) next_timer_ = std::min(next_timer_, time);
+  BINDER_CHECK(time > now_);  // what is over is decided in this pass
+  next_timer_ = std::min(next_timer_, time);
 }
 
 }  // namespace gpubinder

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/check.h"
 #include "reconciler/model/ending.h"
 #include "reconciler/model/filter.h"
 #include "reconciler/model/selector.h"
@@ -60,9 +61,9 @@ bool IsKept(NameId class_name, NameId name, Launched launched,
   const Node* node = snapshot.nodes().Find("", snapshot.names.Text(name));
   const GpuClass* found =
       snapshot.classes().Find("", snapshot.names.Text(class_name));
-  if (node == nullptr || found == nullptr || node->meta.deleting.has_value() ||
-      !IsReady(*node) || !IsKubeVirtReady(*node, snapshot) ||
-      IsCordoned(*node)) {
+  BINDER_CHECK(found != nullptr);  // else a problem of the set, no longer quiet
+  if (node == nullptr || node->meta.deleting.has_value() || !IsReady(*node) ||
+      !IsKubeVirtReady(*node, snapshot) || IsCordoned(*node)) {
     return false;
   }
   const bool runs = launched == Launched::kYes;

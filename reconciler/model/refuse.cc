@@ -119,9 +119,9 @@ Call AddCall(const std::string& key, const VirtualMachineInstance& vmi,
   return Call::kSent;
 }
 
+// Of a pod that we pinned, so that it has terms.
 bool HasEmptyTerm(const Pod& pod) {
-  return pod.required.has_value() &&
-         std::any_of(pod.required->terms.begin(), pod.required->terms.end(),
+  return std::any_of(pod.required->terms.begin(), pod.required->terms.end(),
                      [](const SelectorTerm& term) { return term.empty(); });
 }
 

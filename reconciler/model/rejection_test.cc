@@ -6,7 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "proto/journal.pb.h"
 #include "reconciler/model/fingerprint.h"
+#include "reconciler/model/fold.h"
 #include "reconciler/model/objects.h"
 #include "reconciler/model/snapshot.h"
 
@@ -77,6 +79,22 @@ TEST(StillRejectsTest, LooksAtNameUidAndFingerprint) {
   node.meta.name = "b";
   entry.node_uid.clear();
   EXPECT_FALSE(StillRejects(entry, node));
+}
+
+TEST(WithRejectionTest, AnEntryOfANodeThatIsAnotherNowIsDropped) {
+  Snapshot snapshot;
+  Node node;
+  node.meta = {.name = "a", .uid = "u2"};
+  v1::Record record;
+  record.mutable_object()->set_type(v1::ObjectEvent::ADDED);
+  record.mutable_object()->set_kind("Node");
+  Fold(record, node, snapshot);
+  RejectedNode old = Entry("a", 0, 100);
+  old.node_uid = "u1";
+  const std::vector<RejectedNode> entries = WithRejection(
+      {old}, Entry("b", 10, 110), snapshot, absl::FromUnixSeconds(10));
+  ASSERT_EQ(entries.size(), 1u);
+  EXPECT_EQ(entries[0].node_name, "b");
 }
 
 TEST(HasRejectionOfTest, GoesByThePod) {

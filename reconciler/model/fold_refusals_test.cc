@@ -1,0 +1,117 @@
+// What the fold takes for a refusal of a launcher, by scheduler or kubelet.
+
+#include <functional>
+#include <string>
+
+#include "absl/time/time.h"
+#include "proto/journal.pb.h"
+#include "reconciler/model/fold.h"
+#include "reconciler/model/objects.h"
+#include "reconciler/model/snapshot.h"
+#include "gtest/gtest.h"
+
+namespace gpubinder {
+namespace {
+
+void See(const Object &object, Snapshot &snapshot) {
+  v1::Record record;
+  record.mutable_object()->set_type(v1::ObjectEvent::ADDED);
+  record.mutable_object()->set_kind(std::string(KindName(KindOf(object))));
+  Fold(record, object, snapshot);
+}
+
+Pod PodOf(const std::string &name) {
+  Pod pod;
+  pod.meta = {.name_space = "t", .name = name, .uid = name, .generation = 2};
+  pod.meta.owners = {{.kind = "VirtualMachineInstance",
+                      .name = "web",
+                      .uid = "v",
+                      .controller = true}};
+  return pod;
+}
+
+// Whether a scheduler's refusal counts from now, once `change` was made.
+bool Refuses(const std::function<void(Pod &)> &change) {
+  Pod pod = PodOf("p");
+  pod.conditions = {
+      {.type = "Initialized", .status = "False"},
+      {.type = "PodScheduled",
+       .status = "False",
+       .reason = "Unschedulable",
+       .message = "0/1 nodes are available: 1 Insufficient cpu."}};
+  change(pod);
+  Snapshot snapshot;
+  See(pod, snapshot);
+  return snapshot.refused_since.contains("p");
+}
+
+TEST(SchedulerRefusalTest, IsSaidOfThisPodAndOfItsNode) {
+  EXPECT_TRUE(Refuses([](Pod &) {}));
+  EXPECT_TRUE(
+      Refuses([](Pod &pod) { pod.conditions[1].observed_generation = 2; }));
+  EXPECT_FALSE(
+      Refuses([](Pod &pod) { pod.conditions[1].observed_generation = 1; }));
+  EXPECT_FALSE(Refuses([](Pod &pod) { pod.conditions[1].status = "True"; }));
+  EXPECT_FALSE(
+      Refuses([](Pod &pod) { pod.conditions[1].reason = "SchedulerError"; }));
+  EXPECT_FALSE(Refuses([](Pod &pod) { pod.conditions.pop_back(); }));
+  EXPECT_FALSE(Refuses([](Pod &pod) { pod.nominated_node = "a"; }));
+}
+
+// Whether a kubelet's refusal is kept, once `change` was made to a pod that
+// the VMI lists.
+bool IsKept(const std::function<void(Pod &)> &change) {
+  Snapshot snapshot;
+  VirtualMachineInstance vmi;
+  vmi.meta = {.name_space = "t", .name = "web", .uid = "v"};
+  vmi.active_pods["p"] = "a";
+  See(vmi, snapshot);
+  Pod pod = PodOf("p");
+  pod.node_name = "a";
+  pod.phase = "Failed";
+  pod.reason = "OutOfcpu";
+  change(pod);
+  See(pod, snapshot);
+  return snapshot.kubelet_refusals.contains("p");
+}
+
+TEST(KubeletRefusalTest, IsOfAPodOnANodeThatAVmiHasMade) {
+  EXPECT_TRUE(IsKept([](Pod &) {}));
+  EXPECT_TRUE(IsKept([](Pod &pod) {
+    pod.meta.owners.insert(pod.meta.owners.begin(),
+                           {.kind = "Service", .controller = true});
+  }));
+  EXPECT_FALSE(IsKept([](Pod &pod) { pod.meta.owners[0].controller = false; }));
+  EXPECT_FALSE(
+      IsKept([](Pod &pod) { pod.meta.owners[0].kind = "ReplicaSet"; }));
+  EXPECT_FALSE(IsKept([](Pod &pod) { pod.meta.owners.clear(); }));
+  EXPECT_FALSE(IsKept([](Pod &pod) { pod.node_name.clear(); }));
+  EXPECT_FALSE(IsKept([](Pod &pod) { pod.reason = "Evicted"; }));
+}
+
+TEST(KubeletRefusalTest, CountsOnceTheOwnerListsThePod) {
+  Snapshot snapshot;
+  VirtualMachineInstance other, vmi;
+  vmi.meta = {.name_space = "t", .name = "web", .uid = "v"};
+  other.meta = {.name_space = "t", .name = "other", .uid = "o"};
+  other.active_pods["p"] = "a";
+  See(vmi, snapshot);
+  See(other, snapshot);
+  Pod pod = PodOf("p");
+  pod.node_name = "a";
+  pod.phase = "Failed";
+  pod.reason = "UnexpectedAdmissionError";
+  See(pod, snapshot);
+  EXPECT_FALSE(snapshot.kubelet_refusals.at("p").listed);
+  other.meta.resource_version = "2";
+  other.phase = "Running";
+  See(other, snapshot);
+  EXPECT_FALSE(snapshot.kubelet_refusals.at("p").listed);
+  vmi.meta.resource_version = "2";
+  vmi.active_pods["p"] = "a";
+  See(vmi, snapshot);
+  EXPECT_TRUE(snapshot.kubelet_refusals.at("p").listed);
+}
+
+} // namespace
+} // namespace gpubinder
