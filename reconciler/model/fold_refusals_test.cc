@@ -4,23 +4,23 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "gtest/gtest.h"
 #include "proto/journal.pb.h"
 #include "reconciler/model/fold.h"
 #include "reconciler/model/objects.h"
 #include "reconciler/model/snapshot.h"
-#include "gtest/gtest.h"
 
 namespace gpubinder {
 namespace {
 
-void See(const Object &object, Snapshot &snapshot) {
+void See(const Object& object, Snapshot& snapshot) {
   v1::Record record;
   record.mutable_object()->set_type(v1::ObjectEvent::ADDED);
   record.mutable_object()->set_kind(std::string(KindName(KindOf(object))));
   Fold(record, object, snapshot);
 }
 
-Pod PodOf(const std::string &name) {
+Pod PodOf(const std::string& name) {
   Pod pod;
   pod.meta = {.name_space = "t", .name = name, .uid = name, .generation = 2};
   pod.meta.owners = {{.kind = "VirtualMachineInstance",
@@ -31,7 +31,7 @@ Pod PodOf(const std::string &name) {
 }
 
 // Whether a scheduler's refusal counts from now, once `change` was made.
-bool Refuses(const std::function<void(Pod &)> &change) {
+bool Refuses(const std::function<void(Pod&)>& change) {
   Pod pod = PodOf("p");
   pod.conditions = {
       {.type = "Initialized", .status = "False"},
@@ -46,21 +46,21 @@ bool Refuses(const std::function<void(Pod &)> &change) {
 }
 
 TEST(SchedulerRefusalTest, IsSaidOfThisPodAndOfItsNode) {
-  EXPECT_TRUE(Refuses([](Pod &) {}));
+  EXPECT_TRUE(Refuses([](Pod&) {}));
   EXPECT_TRUE(
-      Refuses([](Pod &pod) { pod.conditions[1].observed_generation = 2; }));
+      Refuses([](Pod& pod) { pod.conditions[1].observed_generation = 2; }));
   EXPECT_FALSE(
-      Refuses([](Pod &pod) { pod.conditions[1].observed_generation = 1; }));
-  EXPECT_FALSE(Refuses([](Pod &pod) { pod.conditions[1].status = "True"; }));
+      Refuses([](Pod& pod) { pod.conditions[1].observed_generation = 1; }));
+  EXPECT_FALSE(Refuses([](Pod& pod) { pod.conditions[1].status = "True"; }));
   EXPECT_FALSE(
-      Refuses([](Pod &pod) { pod.conditions[1].reason = "SchedulerError"; }));
-  EXPECT_FALSE(Refuses([](Pod &pod) { pod.conditions.pop_back(); }));
-  EXPECT_FALSE(Refuses([](Pod &pod) { pod.nominated_node = "a"; }));
+      Refuses([](Pod& pod) { pod.conditions[1].reason = "SchedulerError"; }));
+  EXPECT_FALSE(Refuses([](Pod& pod) { pod.conditions.pop_back(); }));
+  EXPECT_FALSE(Refuses([](Pod& pod) { pod.nominated_node = "a"; }));
 }
 
 // Whether a kubelet's refusal is kept, once `change` was made to a pod that
 // the VMI lists.
-bool IsKept(const std::function<void(Pod &)> &change) {
+bool IsKept(const std::function<void(Pod&)>& change) {
   Snapshot snapshot;
   VirtualMachineInstance vmi;
   vmi.meta = {.name_space = "t", .name = "web", .uid = "v"};
@@ -76,17 +76,17 @@ bool IsKept(const std::function<void(Pod &)> &change) {
 }
 
 TEST(KubeletRefusalTest, IsOfAPodOnANodeThatAVmiHasMade) {
-  EXPECT_TRUE(IsKept([](Pod &) {}));
-  EXPECT_TRUE(IsKept([](Pod &pod) {
+  EXPECT_TRUE(IsKept([](Pod&) {}));
+  EXPECT_TRUE(IsKept([](Pod& pod) {
     pod.meta.owners.insert(pod.meta.owners.begin(),
                            {.kind = "Service", .controller = true});
   }));
-  EXPECT_FALSE(IsKept([](Pod &pod) { pod.meta.owners[0].controller = false; }));
+  EXPECT_FALSE(IsKept([](Pod& pod) { pod.meta.owners[0].controller = false; }));
   EXPECT_FALSE(
-      IsKept([](Pod &pod) { pod.meta.owners[0].kind = "ReplicaSet"; }));
-  EXPECT_FALSE(IsKept([](Pod &pod) { pod.meta.owners.clear(); }));
-  EXPECT_FALSE(IsKept([](Pod &pod) { pod.node_name.clear(); }));
-  EXPECT_FALSE(IsKept([](Pod &pod) { pod.reason = "Evicted"; }));
+      IsKept([](Pod& pod) { pod.meta.owners[0].kind = "ReplicaSet"; }));
+  EXPECT_FALSE(IsKept([](Pod& pod) { pod.meta.owners.clear(); }));
+  EXPECT_FALSE(IsKept([](Pod& pod) { pod.node_name.clear(); }));
+  EXPECT_FALSE(IsKept([](Pod& pod) { pod.reason = "Evicted"; }));
 }
 
 TEST(KubeletRefusalTest, CountsOnceTheOwnerListsThePod) {
@@ -113,5 +113,5 @@ TEST(KubeletRefusalTest, CountsOnceTheOwnerListsThePod) {
   EXPECT_TRUE(snapshot.kubelet_refusals.at("p").listed);
 }
 
-} // namespace
-} // namespace gpubinder
+}  // namespace
+}  // namespace gpubinder
