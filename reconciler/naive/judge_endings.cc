@@ -265,7 +265,7 @@ std::set<v1::Reason> OfPinned(const World& world, const SetState& set,
   if (named != pod.meta.annotations.end() &&
       world.snapshot->Of<SchedulingClass>().Find("", named->second) ==
           nullptr) {
-    pod.meta.annotations.erase(named);
+    pod.meta.annotations.erase(kSchedulingClassAnnotation);
   }
   const Ask ask{.set = static_cast<int>(&set - world.sets.data()),
                 .claims = InPhase(world, set, "Bound"),

@@ -54,12 +54,12 @@ enum class Before { kNothing, kNodeChanged };
 void ChangeNode(int64_t number, LiveCluster& live) {
   const Table<Node>& nodes = live.snapshot().nodes();
   Node node = nodes[static_cast<gpubinder::Row>(number * 7919 % nodes.end())];
-  for (auto& [name, text] : node.allocatable) {
+  for (const auto& [name, text] : node.allocatable) {
     int64_t units = 0;
     if (name.rfind("nvidia.com/", 0) != 0 || !absl::SimpleAtoi(text, &units)) {
       continue;
     }
-    text = absl::StrCat(units + 1);
+    node.allocatable[name] = absl::StrCat(units + 1);
     break;
   }
   node.meta.resource_version = absl::StrCat(1'000'000 + number);

@@ -44,6 +44,10 @@ struct Feeder {
     hash.Add(map.size());
     for (const auto& [key, value] : map) All(key, value);
   }
+  void Feed(const StringMap& map) {
+    hash.Add(map.size());
+    for (const auto& [key, value] : map) All(key, value);
+  }
   template <typename T>
   void Feed(const absl::btree_set<T>& values) {
     hash.Add(values.size());
