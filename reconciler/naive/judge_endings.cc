@@ -184,6 +184,12 @@ bool HoldsStop(const SetState& set) {
                      });
 }
 
+// A VM that is being deleted gets no write, and ends its VMI itself.
+bool IsAnswered(const SetState& set) {
+  return IsRestarted(set) &&
+         (HoldsStop(set) || set.vm->meta.deleting.has_value());
+}
+
 void JudgeCall(Bench& bench, const SetState& set, const v1::Effect& effect) {
   const v1::Target& target = effect.target();
   if (effect.has_restart_vm() != IsRestarted(set)) {
@@ -203,10 +209,10 @@ void JudgeCall(Bench& bench, const SetState& set, const v1::Effect& effect) {
 // Asked for before: repeated for as long as it has had no effect.
 void JudgeRepeat(Bench& bench, const SetState& set,
                  const EndingEffects& found) {
-  const bool due = !(IsRestarted(set) && HoldsStop(set));
+  const bool due = !IsAnswered(set);
   if (found.intention >= 0) bench.Fault(set.key, "is asked to end twice");
   if (found.call >= 0 && !due) {
-    bench.Fault(set.key, "is ended though its VM holds the request");
+    bench.Fault(set.key, "is ended though its VM ends it");
   }
   // Whether a mass loss holds a call back that was decided before is not said.
   if (found.call < 0 && due && !bench.result->mass_loss) {
@@ -351,8 +357,7 @@ void JudgeEndings(Bench& bench) {
       continue;
     }
     // A VM that is restarted already, for a refusal, is not asked again.
-    const bool is_called =
-        found.call >= 0 || (IsRestarted(set) && HoldsStop(set));
+    const bool is_called = found.call >= 0 || IsAnswered(set);
     if ((found.intention >= 0 ? !is_called : found.call >= 0) ||
         (found.call >= 0 && found.call < found.intention) ||
         (found.call >= 0 && found.call < last)) {

@@ -123,6 +123,10 @@ void FindVmiSets(World& world) {
                  .of_vm = true,
                  .vmi = vmi};
     set.key = set.name_space + "/" + set.name;
+    // Its VM adopts it.
+    if (vmi->meta.owners.empty()) {
+      set.vm = VmByName(world, vmi->meta.name_space, vmi->meta.name);
+    }
     for (const OwnerReference& owner : vmi->meta.owners) {
       const VirtualMachine* vm =
           VmByName(world, vmi->meta.name_space, owner.name);
