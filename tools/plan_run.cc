@@ -44,8 +44,8 @@ class Runner {
       ++run_.passes;
       Tell({.pass = run_.passes});
       PassResult result = RunPass(run_.snapshot, options_.now);
+      result.sets = ViewsOf(run_.snapshot);
       if (options_.on_pass) {
-        result.sets = ViewsOf(run_.snapshot);
         options_.on_pass(run_.passes, run_.snapshot, result);
       }
       Keep(result);
