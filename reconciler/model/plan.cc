@@ -69,8 +69,8 @@ absl::btree_set<std::string> Plan::UnprotectedClasses() const {
 }
 
 // A set is frozen while an effect that names it (each write to its pod does),
-// or a write to one of its members or to its class that has no finalizer yet,
-// is without outcome; and while its refused writes are not to be tried again
+// or a write to one of its members, or to the class of one to be bound that has
+// no finalizer yet, is without outcome; and while its refused writes are not to be tried again
 // yet.
 void Plan::Freeze() {
   absl::btree_set<std::string> keys;
@@ -90,7 +90,7 @@ void Plan::Freeze() {
     const ClaimSet& set = this->set(i);
     auto written = [&](Row row) {
       return IsWritten(claim(row).meta.uid) ||
-             (!unprotected.empty() &&
+             (!unprotected.empty() && this->phase(row) != Phase::kBound &&
               unprotected.contains(claim(row).class_name));
     };
     states_[i].frozen =

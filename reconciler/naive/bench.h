@@ -103,7 +103,8 @@ bool HasToWait(const World& world, const char* kind,
                const std::string& uid);
 // judge_told.cc: conditions, memories and Warnings.
 void JudgeTold(Bench& bench);
-// Each number becomes #, so that what is left is what the text is about.
+// Each number that is no part of a name becomes #, so that what is left is what
+// the text is about.
 std::string WithoutNumbers(const std::string& text);
 // judge_conditions.cc, for the former.
 void JudgeConditions(Bench& bench, const SetState& set, v1::Reason reason);

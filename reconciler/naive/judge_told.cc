@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <tuple>
 
 #include "reconciler/naive/bench.h"
@@ -210,8 +211,11 @@ std::string WithoutNumbers(const std::string& text) {
   for (size_t i = 0; i < text.size();) {
     size_t end = i;
     while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
-    const bool word = (i > 0 && std::isalnum(text[i - 1]) != 0) ||
-                      (end < text.size() && std::isalpha(text[end]) != 0);
+    auto named = [](char c) {
+      return std::isalnum(c) != 0 || std::strchr("-./_", c) != nullptr;
+    };
+    const bool word = (i > 0 && named(text[i - 1])) ||
+                      (end < text.size() && named(text[end]));
     if (end > i && !word) {
       left += '#';
     } else {
