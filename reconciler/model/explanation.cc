@@ -47,6 +47,15 @@ std::string LineText(const NodeLine& line) {
   return text;
 }
 
+// No node has a reason: there is none, or only a pod that cannot leave its own
+// node keeps the set from them.
+std::string WithoutReasons(const JudgedNodes& judged) {
+  if (judged.empty()) return "there are no nodes";
+  const uint32_t nodes = judged.groups()[0].nodes;
+  return absl::StrCat(nodes, nodes == 1 ? " node" : " nodes",
+                      " would fit, but the VM's pod is elsewhere");
+}
+
 // Cuts at a character, not inside one: the text begins with a reason's name.
 std::string Bounded(std::string text) {
   if (text.size() <= kMostMessageBytes) return text;
@@ -106,10 +115,9 @@ std::string MessageOf(const Verdict& verdict) {
   }
   if (verdict.reason == v1::NO_NODE_FITS) {
     for (const NodeLine& line : verdict.judged.lines()) {
-      if (line.reason == v1::REASON_UNSPECIFIED) continue;
       parts.push_back(LineText(line));
     }
-    if (parts.empty()) parts.push_back("there are no nodes");
+    if (parts.empty()) parts.push_back(WithoutReasons(verdict.judged));
     return Bounded(absl::StrCat("NoNodeFits: ", absl::StrJoin(parts, ", ")));
   }
   if (parts.empty() && !verdict.node.empty()) {

@@ -38,13 +38,15 @@ void Return(size_t index, const ClaimSet& part, Plan& plan) {
 }
 
 // A pinned launcher takes all it has. Where its Pending claims are over a
-// budget, the Lost ones, which count there already, come back alone.
+// budget, the Lost ones, which count there already, come back alone. While the
+// VMI is being deleted nothing comes back, but the budget is told.
 void ReturnOrAdopt(size_t index, Plan& plan) {
   const ClaimSet& set = plan.set(index);
-  if (plan.snapshot().vmis()[*set.vmi].meta.deleting.has_value()) return;
+  const bool leaves =
+      plan.snapshot().vmis()[*set.vmi].meta.deleting.has_value();
   std::vector<v1::ReasonDetail> over = OverBudget(set, plan);
   if (over.empty()) {
-    Return(index, set, plan);
+    if (!leaves) Return(index, set, plan);
     return;
   }
   Verdict verdict = Misconfigured(std::move(over));
@@ -53,7 +55,7 @@ void ReturnOrAdopt(size_t index, Plan& plan) {
           .judged;
   const ClaimSet lost = Restricted(
       set, [&](Row row) { return plan.phase(row) != Phase::kPending; });
-  if (Has(lost, Phase::kLost, plan)) Return(index, lost, plan);
+  if (!leaves && Has(lost, Phase::kLost, plan)) Return(index, lost, plan);
   plan.state(index).verdict = std::move(verdict);
 }
 

@@ -135,9 +135,10 @@ void JudgeRefusal(Bench& bench, int index, std::set<std::string>& called) {
     called.insert(set.key);
     return;
   }
-  // What is remembered needs the set's memory, which is made first.
+  // What is remembered needs the set's memory, which is made first, and made
+  // anew when one that is being deleted has gone.
   const GpuClaimSet* memory = MemoryOf(world, set);
-  if (memory == nullptr) return;
+  if (memory == nullptr || memory->meta.deleting) return;
   const std::string& uid = set.pinned->meta.uid;
   const RejectedNode* entry = EntryFor(memory->rejected_nodes, uid);
   const bool refused = IsRefused(world, index);

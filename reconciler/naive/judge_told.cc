@@ -50,6 +50,17 @@ void JudgeWarning(Bench& bench, const SetState& set, const v1::Effect& effect,
   }
 }
 
+// What is said where no node has a reason.
+std::string WithoutLines(const SetView& view) {
+  uint64_t nodes = 0;
+  for (const NodeGroup& group : view.verdict.judged.groups()) {
+    nodes += group.nodes;
+  }
+  if (nodes == 0) return "there are no nodes";
+  return std::to_string(nodes) + (nodes == 1 ? " node" : " nodes") +
+         " would fit";
+}
+
 // Each line of the summary that the text is to have, by what the nodes say.
 std::vector<std::string> SummaryOf(const SetView& view) {
   struct Line {
@@ -81,6 +92,7 @@ std::vector<std::string> SummaryOf(const SetView& view) {
     }
     texts.push_back(text);
   }
+  if (texts.empty()) texts.push_back(WithoutLines(view));
   return texts;
 }
 
