@@ -58,6 +58,7 @@ class ScenarioRunner {
   bool waits() const;
   // Of the last pass, those not sent yet.
   int effects() const { return last_.effects_size(); }
+  const v1::Decision& decided() const { return last_; }
 
   // Commands that could not be read, and checks that failed.
   const std::vector<std::string>& mistakes() const { return mistakes_; }
