@@ -70,8 +70,8 @@ absl::btree_set<std::string> Plan::UnprotectedClasses() const {
 
 // A set is frozen while an effect that names it (each write to its pod does),
 // or a write to one of its members, or to the class of one to be bound that has
-// no finalizer yet, is without outcome; and while its refused writes are not to be tried again
-// yet.
+// no finalizer yet, is without outcome; and while its refused writes are not to
+// be tried again yet.
 void Plan::Freeze() {
   absl::btree_set<std::string> keys;
   for (const auto& [id, effect] : snapshot_.in_flight) {
