@@ -12,6 +12,7 @@
 #include "reconciler/model/fold.h"
 #include "reconciler/model/objects.h"
 #include "reconciler/model/snapshot.h"
+#include "reconciler/model/testing/object_event.h"
 
 namespace gpubinder {
 namespace {
@@ -22,8 +23,7 @@ class CapacityTest : public testing::Test {
  protected:
   void Add(const Object& object) {
     v1::Record record;
-    record.mutable_object()->set_type(v1::ObjectEvent::ADDED);
-    record.mutable_object()->set_kind(std::string(KindName(KindOf(object))));
+    *record.mutable_object() = EventOf(v1::ObjectEvent::ADDED, object);
     Fold(record, object, snapshot_);
   }
   void AddNode(const std::string& name, const std::string& units) {

@@ -16,6 +16,7 @@
 #include "reconciler/model/fold.h"
 #include "reconciler/model/invariants.h"
 #include "reconciler/model/objects.h"
+#include "reconciler/model/testing/object_event.h"
 
 namespace gpubinder {
 
@@ -46,8 +47,7 @@ class InvariantsTest : public testing::Test {
   }
   void Add(const Object& object) {
     v1::Record record;
-    record.mutable_object()->set_type(v1::ObjectEvent::ADDED);
-    record.mutable_object()->set_kind(std::string(KindName(KindOf(object))));
+    *record.mutable_object() = EventOf(v1::ObjectEvent::ADDED, object);
     Fold(record, object, snapshot_);
   }
   void Bind(const char* claim, const char* node) {

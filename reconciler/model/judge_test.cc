@@ -23,6 +23,7 @@
 #include "reconciler/model/fold.h"
 #include "reconciler/model/plan.h"
 #include "reconciler/model/random_cluster.h"
+#include "reconciler/model/testing/object_event.h"
 
 namespace gpubinder {
 namespace {
@@ -202,8 +203,7 @@ TEST(JudgeTest, TellsEachOfManyVolumesThatANodeDoesNotReach) {
   Snapshot snapshot;
   auto add = [&](const Object& object) {
     v1::Record record;
-    record.mutable_object()->set_type(v1::ObjectEvent::ADDED);
-    record.mutable_object()->set_kind(std::string(KindName(KindOf(object))));
+    *record.mutable_object() = EventOf(v1::ObjectEvent::ADDED, object);
     Fold(record, object, snapshot);
   };
   for (const char* name : {"a", "b", "c"}) {

@@ -11,14 +11,14 @@
 #include "reconciler/model/fold.h"
 #include "reconciler/model/objects.h"
 #include "reconciler/model/snapshot.h"
+#include "reconciler/model/testing/object_event.h"
 
 namespace gpubinder {
 namespace {
 
 void Add(const Object& object, Snapshot& snapshot) {
   v1::Record record;
-  record.mutable_object()->set_type(v1::ObjectEvent::ADDED);
-  record.mutable_object()->set_kind(std::string(KindName(KindOf(object))));
+  *record.mutable_object() = EventOf(v1::ObjectEvent::ADDED, object);
   Fold(record, object, snapshot);
 }
 

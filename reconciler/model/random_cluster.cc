@@ -6,6 +6,7 @@
 #include "reconciler/model/config.h"
 #include "reconciler/model/fingerprint.h"
 #include "reconciler/model/fold.h"
+#include "reconciler/model/testing/object_event.h"
 
 namespace gpubinder {
 
@@ -44,8 +45,7 @@ int RandomCluster::Below(int n) {
 
 void RandomCluster::Add(const Object& object) {
   v1::Record record;
-  record.mutable_object()->set_type(v1::ObjectEvent::ADDED);
-  record.mutable_object()->set_kind(std::string(KindName(KindOf(object))));
+  *record.mutable_object() = EventOf(v1::ObjectEvent::ADDED, object);
   Fold(record, object, snapshot_);
 }
 

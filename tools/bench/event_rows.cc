@@ -2,7 +2,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "tools/bench/cluster.h"
 #include "tools/bench/live_cluster.h"
@@ -23,20 +22,8 @@ void CreateClaim(const Cluster& cluster, LiveCluster& live, int64_t number) {
   live.Watch(v1::ObjectEvent::ADDED, cluster.MakeOrder(number));
 }
 
-// One unit more of one class.
 void ChangeAllocatable(const Cluster&, LiveCluster& live, int64_t number) {
-  const Table<Node>& nodes = live.snapshot().nodes();
-  Node node = nodes[static_cast<gpubinder::Row>(number * 7919 % nodes.end())];
-  for (const auto& [name, text] : node.allocatable) {
-    int64_t units = 0;
-    if (name.rfind("nvidia.com/", 0) != 0 || !absl::SimpleAtoi(text, &units)) {
-      continue;
-    }
-    node.allocatable[name] = absl::StrCat(units + 1);
-    break;
-  }
-  node.meta.resource_version = absl::StrCat(1'000'000 + number);
-  live.Watch(v1::ObjectEvent::MODIFIED, std::move(node));
+  live.GrowNode(number);
 }
 
 // A label of a launcher that runs.

@@ -32,6 +32,9 @@ class LiveCluster {
 
   // The object by a watch event.
   void Watch(v1::ObjectEvent::Type type, Object object);
+  // By a watch event one unit more of one class on some node; another number,
+  // another node. `number` also makes the version: 0 or more, each once.
+  void GrowNode(int64_t number);
 
  private:
   void Tell(v1::Record record, std::optional<Object> object);

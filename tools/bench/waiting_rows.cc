@@ -1,11 +1,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/numeric/bits.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "tools/bench/cluster.h"
 #include "tools/bench/live_cluster.h"
@@ -49,27 +47,12 @@ struct NodeBits {
 // What happens before each pass.
 enum class Before { kNothing, kNodeChanged };
 
-// One unit more of one class on one node: a quarter of the shapes judge it
-// anew, and what is said of their sets is new.
-void ChangeNode(int64_t number, LiveCluster& live) {
-  const Table<Node>& nodes = live.snapshot().nodes();
-  Node node = nodes[static_cast<gpubinder::Row>(number * 7919 % nodes.end())];
-  for (const auto& [name, text] : node.allocatable) {
-    int64_t units = 0;
-    if (name.rfind("nvidia.com/", 0) != 0 || !absl::SimpleAtoi(text, &units)) {
-      continue;
-    }
-    node.allocatable[name] = absl::StrCat(units + 1);
-    break;
-  }
-  node.meta.resource_version = absl::StrCat(1'000'000 + number);
-  live.Watch(v1::ObjectEvent::MODIFIED, std::move(node));
-}
-
 // A pass of the cluster, after which it is settled again.
 Sample OnePass(Before before, int64_t number, LiveCluster& live,
                absl::Status& status) {
-  if (before == Before::kNodeChanged) ChangeNode(number, live);
+  // A quarter of the shapes judge the node anew, and what is said of their
+  // sets is new.
+  if (before == Before::kNodeChanged) live.GrowNode(number);
   std::vector<PassResult> kept;
   const Sample sample = Time(Clock::kCpu, 1, [&] {
     kept.push_back(NextPass(live.snapshot(), live.now()));
