@@ -1,85 +1,15 @@
 #include "reconciler/model/fold.h"
 
-#include <optional>
 #include <string>
-#include <utility>
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "proto/journal.pb.h"
+#include "reconciler/model/fold_fixture.h"
 #include "reconciler/model/objects.h"
-#include "reconciler/model/snapshot.h"
 
 namespace gpubinder {
 namespace {
-
-using Type = v1::ObjectEvent::Type;
-
-// Tells a snapshot of objects, one record after the other.
-class FoldTest : public testing::Test {
- protected:
-  Change Tell(v1::Record record, std::optional<Object> object = std::nullopt) {
-    record.set_sequence(++sequence_);
-    record.set_time_unix_nanos(absl::ToUnixNanos(now_));
-    return Fold(record, std::move(object), snapshot_);
-  }
-  static v1::ObjectEvent Event(Type type, const Object& object) {
-    v1::ObjectEvent event;
-    event.set_type(type);
-    event.set_kind(std::string(KindName(KindOf(object))));
-    event.set_namespace_(MetaOf(object).name_space);
-    event.set_name(MetaOf(object).name);
-    event.set_uid(MetaOf(object).uid);
-    event.set_resource_version(MetaOf(object).resource_version);
-    return event;
-  }
-  Change See(Type type, const Object& object) {
-    v1::Record record;
-    *record.mutable_object() = Event(type, object);
-    return Tell(std::move(record), object);
-  }
-  Change Answer(v1::Outcome::Kind kind, const Object& object) {
-    v1::Record record;
-    record.mutable_outcome()->set_kind(kind);
-    *record.mutable_outcome()->mutable_object() =
-        Event(v1::ObjectEvent::MODIFIED, object);
-    return Tell(std::move(record), object);
-  }
-  Change Begin(Kind kind) {
-    v1::Record record;
-    record.mutable_list_began()->set_kind(std::string(KindName(kind)));
-    return Tell(std::move(record));
-  }
-  Change End(Kind kind) {
-    v1::Record record;
-    record.mutable_list_ended()->set_kind(std::string(KindName(kind)));
-    record.mutable_list_ended()->set_resource_version("500");
-    return Tell(std::move(record));
-  }
-  Change Serve(Kind kind, bool served) {
-    v1::Record record;
-    record.mutable_kind_served()->set_kind(std::string(KindName(kind)));
-    record.mutable_kind_served()->set_served(served);
-    return Tell(std::move(record));
-  }
-  // A Bound claim on node `node`.
-  static GpuClaim Claim(const std::string& name, const std::string& uid,
-                        const std::string& version, const std::string& node) {
-    GpuClaim claim{.phase = "Bound", .node_name = node};
-    claim.meta = {.name_space = "t",
-                  .name = name,
-                  .uid = uid,
-                  .resource_version = version};
-    return claim;
-  }
-  const GpuClaim* Find(const std::string& name) const {
-    return snapshot_.claims().Find("t", name);
-  }
-
-  Snapshot snapshot_;
-  absl::Time now_ = absl::FromUnixSeconds(1000);
-  uint64_t sequence_ = 0;
-};
 
 TEST_F(FoldTest, IgnoresRepeatedAndOlderVersionsOfAWatch) {
   EXPECT_EQ(See(v1::ObjectEvent::ADDED, Claim("x", "u", "10", "a")),

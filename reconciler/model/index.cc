@@ -265,19 +265,12 @@ void RefreshIndex(Snapshot& snapshot) {
   changes = IndexChanges{.everything = false, .quotas = false};
 }
 
-void LookAtAll(PassIndex& index) {
-  index.keepers.clear();
-  for (const auto& [name_space, entry] : index.namespaces) {
-    for (const Slot slot : entry.sets) LookAt(slot, index);
-  }
-}
-
 std::vector<Slot> TakeRestless(Snapshot& snapshot) {
   PassIndex& index = snapshot.index;
-  // Who leaves a node that has too little is chosen among all that stand there.
+  // Who leaves a node that has too little is chosen among all that stand there;
+  // the fold has counted them by the node's name.
   for (const auto& [place, shortage] : snapshot.shortages) {
-    const std::optional<NameId> node = snapshot.names.Find(place.first);
-    if (node.has_value()) LookAtNode(*node, index);
+    LookAtNode(*snapshot.names.Find(place.first), index);
   }
   // A refusal is answered for by the set of its VMI.
   for (const auto& [uid, refusal] : snapshot.kubelet_refusals) {

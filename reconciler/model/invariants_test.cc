@@ -33,6 +33,35 @@ TEST_F(InvariantsTest, ANodeThatIsNotReadyBreaksC4) {
   EXPECT_TRUE(Breaks("C4"));
 }
 
+TEST_F(InvariantsTest, ACordonedNodeWithATaintBreaksC4) {
+  Node node = *snapshot_.nodes().Find("", "a");
+  node.meta.resource_version = "2";
+  node.unschedulable = true;
+  node.taints = {{.key = "soft", .effect = "PreferNoSchedule"}};
+  Add(node);
+  Bind("x", "a");
+  EXPECT_TRUE(Breaks("C4"));
+}
+
+// Who follows a pod goes to the pod's node.
+TEST_F(InvariantsTest, ANodeThatIsNotThePodsHasToServe) {
+  pod_.gates.clear();
+  Add(pod_);
+  Node node = *snapshot_.nodes().Find("", "a");
+  node.meta.resource_version = "2";
+  node.unschedulable = true;
+  Add(node);
+  SetView view = ViewOfWeb(snapshot_);
+  view.set.launcher.pod = *snapshot_.pods().FindRow("t", "p");
+  view.set.launcher.node = "a";
+  result_.sets = {view};
+  Bind("x", "a");
+  result_.effects[0].set_set_key("t/web");
+  EXPECT_FALSE(Breaks("C4"));
+  result_.sets[0].set.launcher.node = "b";
+  EXPECT_TRUE(Breaks("C4"));
+}
+
 TEST_F(InvariantsTest, AWriteToAnObjectBeingDeletedBreaksL6) {
   GpuClaim claim = *snapshot_.claims().Find("t", "x");
   claim.meta.resource_version = "2";

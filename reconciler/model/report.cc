@@ -51,7 +51,12 @@ void ReportClaims(size_t index, const Saying& saying, Plan& plan) {
         Set(index, row, "Bound", "False", verdict.reason, message, plan);
         break;
       case Phase::kLost:
-        break;  // keeps the reason of its loss
+        // It keeps the reason of its loss, if there is one.
+        if (!SaysLoss(plan.FindCondition(row, "Bound"))) {
+          Set(index, row, "Bound", "False", v1::NO_NODE_FITS, "NoNodeFits",
+              plan);
+        }
+        break;
     }
   }
 }

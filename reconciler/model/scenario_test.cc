@@ -10,11 +10,11 @@
 //   class NAME [resource=H100] [max=8] [type=VGPU] [selector=K=V]
 //     [tolerate=KEY:EFFECT] [oncordon=Stay] [bare]
 //   claim NAME class=NAME [count=2] [node=NODE | lost=REASON] [vmi=NAME]
-//     [attached=NAME] [templateof=VMI] [bare]
+//     [attached=NAME] [templateof=VMI] [bare] [undated]
 //   vm NAME claims=x,h100*2 [strategy=Always] [volumes=PVC,...]
-//   vmi NAME claims=... [error=TEXT] [phase=] [node=] [owner=KIND]
-//     [refused=MESSAGE] [volumes=] [hotplug=]: claims are the VM's where there
-//     is one
+//   vmi NAME claims=... [error=TEXT] [phase=] [node=]
+//     [owner=KIND [uncontrolled]] [refused=MESSAGE] [volumes=] [hotplug=]:
+//     claims are the VM's where there is one
 //   pod NAME vmi=VMI H100=2 [gated | gates=ours,OTHER | pinned=NODE]
 //     [node=NODE] [terms=TERMS] [podaffinity] [preferred] [selector=K=V]
 //     [scheduler=MESSAGE] [stale] [nominated=NODE] [phase=] [reason=]
@@ -23,11 +23,13 @@
 //   namespace NAME [terminating]; quota NAME hard=K=V; pvc NAME [volume=PV]
 //   pv NAME claim=PVC [terms=TERMS]; schedulingclass NAME [selector=] [terms=]
 //   claimset NAME [claims=] [node=] [reason=] [owneruid=]
-//   usage NAME [claim=CLAIM] [kind=] [type=CLASS] [H100=2] [stopped]: a
-//     Workload; configmap NAME [data=K=V]
+//   usage NAME [claim=CLAIM | owner=KIND] [kind=] [type=CLASS] [H100=2]
+//     [stopped]: a Workload; configmap NAME [data=K=V]
 // A second line for the same object changes what it names. All take uid=,
-// labels=, finalizers=, deleting and malformed=FIELD. A name without a slash
-// is in namespace t; H100 is nvidia.com/H100; TERMS: see scenario_words.h.
+// labels=, finalizers=, deleting, generation= and malformed=FIELD; what has
+// conditions takes condition=TYPE/STATUS[/REASON[/MESSAGE]], and condition=TYPE
+// to be without it. A name without a slash is in namespace t; H100 is
+// nvidia.com/H100; TERMS: see scenario_words.h.
 // Claims and classes carry our finalizer unless bare; such a class says Ready.
 //
 //   delete KIND NAME    as a client does; gone KIND NAME: past finalizers

@@ -23,9 +23,7 @@ v1::Reason LossReason(const ClaimSet& set, const Plan& plan) {
   for (const Row row : set.members) {
     if (plan.phase(row) != Phase::kLost) continue;
     const Condition* bound = plan.FindCondition(row, "Bound");
-    if (bound == nullptr || bound->status != "False") continue;
-    const std::optional<v1::Reason> reason = ReasonByName(bound->reason);
-    if (reason.has_value()) return *reason;
+    if (SaysLoss(bound)) return *ReasonByName(bound->reason);
   }
   return v1::NO_NODE_FITS;
 }
@@ -53,6 +51,11 @@ Verdict Disabled() {
 }
 
 }  // namespace
+
+bool SaysLoss(const Condition* bound) {
+  return bound != nullptr && bound->status == "False" &&
+         ReasonByName(bound->reason).has_value();
+}
 
 std::optional<NameId> StandsWhole(const ClaimSet& set, const Plan& plan) {
   std::optional<NameId> node;
@@ -140,9 +143,8 @@ std::optional<Verdict> VerdictOfSteps(size_t index, const Plan& plan) {
 std::optional<Verdict> FinalVerdict(size_t index, const Plan& plan) {
   std::optional<Verdict> verdict = VerdictOfSteps(index, plan);
   const std::string* refusal = RefusedPod(plan.set(index), plan.snapshot());
-  if (refusal == nullptr || !verdict.has_value() || !plan.config().enabled) {
-    return verdict;
-  }
+  if (refusal == nullptr || !plan.config().enabled) return verdict;
+  if (!verdict.has_value()) verdict.emplace();
   v1::ReasonDetail detail;
   detail.set_reason(v1::START_REFUSED_BY_API);
   detail.set_text(Utf8Within(*refusal, kMostQuotedBytes));

@@ -24,6 +24,10 @@ Verdict Misconfigured(std::vector<v1::ReasonDetail> problems);
 // MalformedObject.
 Verdict BoundVerdict(Row claim, const Plan& plan);
 
+// Whether this condition Bound of a Lost claim (null: none) says why it was
+// lost.
+bool SaysLoss(const Condition* bound);
+
 // The node on which all members stand, with what the pass has decided.
 std::optional<NameId> StandsWhole(const ClaimSet& set, const Plan& plan);
 

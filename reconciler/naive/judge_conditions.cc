@@ -158,9 +158,12 @@ void JudgeClass(Bench& bench, const GpuClass& of) {
   const std::string status = served ? "True" : "False";
   const std::string reason =
       ReasonWord(served ? v1::SERVING : v1::NO_SERVING_NODE);
-  const bool right = before != nullptr && before->status == status &&
-                     before->reason == reason &&
-                     before->observed_generation == of.meta.generation;
+  const bool right =
+      before != nullptr && before->status == status &&
+      before->reason == reason &&
+      before->observed_generation == of.meta.generation &&
+      (served ? before->message == reason
+              : before->message.find(of.resource_name) != std::string::npos);
   if (writes > (right ? 0 : 1)) {
     bench.Fault(key, "H3: Ready is written, and means what it did");
   }
@@ -184,11 +187,15 @@ void JudgeClass(Bench& bench, const GpuClass& of) {
 }  // namespace
 
 void JudgeConditions(Bench& bench, const SetState& set, v1::Reason reason) {
-  // What waits beside a claim that this pass places or loses is told of it by
-  // the next pass at the latest.
+  // What waits beside a claim that this pass places or loses, or in a VM that
+  // it ends, is told of it by the next pass at the latest.
   const bool moved =
       std::any_of(set.members.begin(), set.members.end(),
-                  [&](int member) { return bench.deeds.contains(member); });
+                  [&](int member) { return bench.deeds.contains(member); }) ||
+      std::any_of(bench.result->effects.begin(), bench.result->effects.end(),
+                  [&](const v1::Effect& effect) {
+                    return effect.set_key() == set.key && IsEndingCall(effect);
+                  });
   for (const int member : set.members) {
     const ClaimState& state = bench.world.claims[member];
     const std::vector<Condition> after = ConditionsAfter(

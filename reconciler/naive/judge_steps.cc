@@ -273,6 +273,12 @@ void AdoptPending(Bench& bench, int index) {
   const std::vector<int> pending = InPhase(world, set, "Pending");
   if (pending.empty() || set.pinned == nullptr) return;
   const bool may_wait = bench.touched.contains(index) || bench.IsRefused(set);
+  // Why its VMI is ended is all that is said of it until then.
+  auto said = bench.said.find(index);
+  if (said != bench.said.end() && !said->second.reasons.empty() &&
+      !bench.Does(pending[0])) {
+    return;
+  }
   const std::vector<Why> over =
       OverBudget(world, {.set = index, .claims = set.members});
   if (!over.empty()) bench.said[index].over = over;

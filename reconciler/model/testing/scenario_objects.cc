@@ -16,17 +16,6 @@ bool IsOfCluster(Kind kind) {
          kind == Kind::kSchedulingClass;
 }
 
-void SetCondition(Condition wanted, std::vector<Condition>& conditions) {
-  auto there = std::find_if(
-      conditions.begin(), conditions.end(),
-      [&](const Condition& old) { return old.type == wanted.type; });
-  if (there == conditions.end()) {
-    conditions.push_back(std::move(wanted));
-  } else {
-    *there = std::move(wanted);
-  }
-}
-
 ClaimsAnnotation ClaimsOf(absl::string_view text) {
   ClaimsAnnotation claims{.present = true};
   for (const std::string& item : SplitList(text)) {
@@ -91,6 +80,7 @@ void FillPlace(Words& words, GpuClaim& claim) {
     claim.phase = "Bound";
     claim.node_name = *node;
     claim.bound_at = claim.meta.created;
+    if (words.TakeFlag("undated")) claim.bound_at.reset();
     SetCondition({.type = "Bound",
                   .status = "True",
                   .reason = "Placed",
@@ -166,8 +156,10 @@ void Fill(const ScenarioServer&, Words& words, VirtualMachine& vm) {
 void Own(const ScenarioServer& server, Words& words,
          VirtualMachineInstance& vmi) {
   if (auto kind = words.Take("owner")) {
-    vmi.meta.owners = {
-        {.kind = *kind, .name = "set", .uid = "uid-set", .controller = true}};
+    vmi.meta.owners = {{.kind = *kind,
+                        .name = "set",
+                        .uid = "uid-set",
+                        .controller = !words.TakeFlag("uncontrolled")}};
     return;
   }
   const Object* vm =
@@ -282,35 +274,6 @@ void Fill(const ScenarioServer& server, Words& words, Pod& pod) {
   }
 }
 
-void Fill(const ScenarioServer&, Words& words, Namespace& space) {
-  space.terminating = words.TakeFlag("terminating") || space.terminating;
-}
-
-void Fill(const ScenarioServer&, Words& words, ResourceQuota& quota) {
-  if (auto hard = words.Take("hard")) quota.hard = LabelsOf(*hard);
-}
-
-void Fill(const ScenarioServer&, Words& words, PersistentVolumeClaim& claim) {
-  if (auto volume = words.Take("volume")) {
-    claim.volume_name = *volume;
-    claim.bind_completed = true;
-  }
-}
-
-void Fill(const ScenarioServer&, Words& words, PersistentVolume& volume) {
-  if (auto terms = words.Take("terms")) volume.required = TermsOf(*terms);
-  if (auto claim = words.Take("claim")) {
-    std::tie(volume.claim_namespace, volume.claim_name) = SplitName(*claim);
-  }
-}
-
-void Fill(const ScenarioServer&, Words& words, SchedulingClass& found) {
-  if (auto selector = words.Take("selector")) {
-    found.node_selector = LabelsOf(*selector);
-  }
-  if (auto terms = words.Take("terms")) found.required = TermsOf(*terms);
-}
-
 // Durations say how long ago.
 void FillReadiness(absl::Time now, Words& words, Node& node) {
   if (auto ready = words.Take("ready")) {
@@ -334,6 +297,9 @@ void FillMeta(absl::Time now, Words& words, ObjectMeta& meta) {
   }
   if (auto finalizers = words.Take("finalizers")) {
     meta.finalizers = SplitList(*finalizers);
+  }
+  if (auto number = words.Take("generation")) {
+    meta.generation = NumberOf(*number);
   }
   if (words.TakeFlag("deleting")) meta.deleting = now;
   if (auto field = words.Take("malformed")) {
@@ -385,6 +351,9 @@ Object Describe(Kind kind, const std::string& name,
           FillReadiness(now, words, o);
         }
         FillMeta(now, words, o.meta);
+        if constexpr (requires { o.conditions; }) {
+          TakeCondition(words, o.meta.generation, o.conditions);
+        }
       },
       object);
   return object;

@@ -4,9 +4,11 @@
 #ifndef RECONCILER_MODEL_TESTING_SCENARIO_OBJECTS_H_
 #define RECONCILER_MODEL_TESTING_SCENARIO_OBJECTS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -28,10 +30,19 @@ std::pair<std::string, std::string> NameOf(Kind kind, absl::string_view text);
 Object Describe(Kind kind, const std::string& name,
                 const ScenarioServer& server, absl::Time now, Words& words);
 
-// What the options say of the records that the binder keeps for others
+// What the options say of the kinds with few of them, and what all kinds have
 // (scenario_records.cc).
+void Fill(const ScenarioServer& server, Words& words, Namespace& space);
+void Fill(const ScenarioServer& server, Words& words, ResourceQuota& quota);
+void Fill(const ScenarioServer& server, Words& words,
+          PersistentVolumeClaim& claim);
+void Fill(const ScenarioServer& server, Words& words, PersistentVolume& volume);
+void Fill(const ScenarioServer& server, Words& words, SchedulingClass& found);
 void Fill(const ScenarioServer& server, Words& words, Workload& record);
 void Fill(const ScenarioServer& server, Words& words, ConfigMap& map);
+void SetCondition(Condition wanted, std::vector<Condition>& conditions);
+void TakeCondition(Words& words, int64_t generation,
+                   std::vector<Condition>& conditions);
 
 // Lists the pod in its VMI's activePods, with its node.
 void ListPod(const Pod& pod, VirtualMachineInstance& vmi);
