@@ -1,21 +1,27 @@
 #include "k8s/field_reader.h"
 
+#include <list>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/civil_time.h"
+#include "absl/types/span.h"
 
 namespace gpubinder {
 
 namespace {
 
 using Type = JsonValue::Type;
+
+// So many as labels mostly are need no memory of their own.
+using MapEntries = absl::InlinedVector<StringMap::View, 16>;
 
 constexpr char kWantText[] = "a text";
 constexpr char kWantWhole[] = "a whole number";
@@ -206,7 +212,7 @@ void FieldReader::Read(absl::string_view name, StringMap* out) const {
 void FieldReader::ReadExcept(absl::string_view name, absl::string_view skip,
                              StringMap* out) const {
   const JsonValue map = ObjectOf(name);
-  std::vector<StringMap::value_type> entries;
+  MapEntries entries;
   entries.reserve(map.size());
   map.ForEachField([&](absl::string_view key, JsonValue value) {
     if (!value.present() || key == skip) return;
@@ -214,14 +220,15 @@ void FieldReader::ReadExcept(absl::string_view name, absl::string_view skip,
       return WrongTypeIn(name, key, value, kWantText);
     entries.emplace_back(key, value.text());
   });
-  out->InsertOrAssign(std::move(entries));
+  out->InsertOrAssign(absl::MakeSpan(entries));
 }
 
 void FieldReader::ReadQuantities(absl::string_view name,
                                  ResourceList* out) const {
   const JsonValue map = ObjectOf(name);
-  std::vector<StringMap::value_type> entries;
+  MapEntries entries;
   entries.reserve(map.size());
+  std::list<std::string> numbers;  // of which `entries` has views
   map.ForEachField([&](absl::string_view key, JsonValue value) {
     switch (value.type()) {
       case Type::kAbsent:
@@ -231,13 +238,13 @@ void FieldReader::ReadQuantities(absl::string_view name,
         return;
       case Type::kInteger:
       case Type::kNumber:
-        entries.emplace_back(key, value.number_text());
+        entries.emplace_back(key, numbers.emplace_back(value.number_text()));
         return;
       default:
         WrongTypeIn(name, key, value, "a quantity");
     }
   });
-  out->InsertOrAssign(std::move(entries));
+  out->InsertOrAssign(absl::MakeSpan(entries));
 }
 
 void FieldReader::ReadWithin(absl::string_view name, int64_t least,
@@ -270,7 +277,12 @@ void FieldReader::ReadChoice(absl::string_view name,
 void FieldReader::ForEach(
     absl::string_view name,
     absl::FunctionRef<void(const FieldReader&)> visit) const {
-  const JsonValue list = ListOf(name);
+  ForEachOf(name, ListOf(name), visit);
+}
+
+void FieldReader::ForEachOf(
+    absl::string_view name, JsonValue list,
+    absl::FunctionRef<void(const FieldReader&)> visit) const {
   int64_t index = 0;
   list.ForEachItem([&](JsonValue item) {
     const bool object = item.type() == Type::kObject;

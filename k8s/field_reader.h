@@ -72,9 +72,11 @@ class FieldReader {
   template <typename T, typename ReadItem>
   void ReadEach(absl::string_view name, std::vector<T>* out,
                 ReadItem read) const {
-    out->reserve(out->size() + value_.Field(name).size());
-    ForEach(name,
-            [&](const FieldReader& item) { read(item, out->emplace_back()); });
+    const JsonValue list = ListOf(name);
+    out->reserve(out->size() + list.size());
+    ForEachOf(name, list, [&](const FieldReader& item) {
+      read(item, out->emplace_back());
+    });
   }
 
   // About the field of that name.
@@ -87,6 +89,9 @@ class FieldReader {
   JsonValue ObjectOf(absl::string_view name) const;
   // The list of that name, absent if there is none.
   JsonValue ListOf(absl::string_view name) const;
+  // ForEach of `list`, which is ListOf(name).
+  void ForEachOf(absl::string_view name, JsonValue list,
+                 absl::FunctionRef<void(const FieldReader&)> visit) const;
   // Notes that `value` at `name` is not `want`.
   void WrongType(absl::string_view name, JsonValue value,
                  absl::string_view want) const;

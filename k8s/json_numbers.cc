@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -78,6 +79,18 @@ std::string QuoteWideNumbers(absl::string_view text) {
     }
   }
   return out;
+}
+
+bool IsWhole(double number) {
+  constexpr double kLimit = 9223372036854775808.0;  // 2^63
+  return number >= -kLimit && number < kLimit && number == std::trunc(number);
+}
+
+std::string DoubleText(double number) {
+  char buffer[64];
+  const std::to_chars_result result =
+      std::to_chars(buffer, buffer + sizeof(buffer), number);
+  return std::string(buffer, result.ptr);
 }
 
 }  // namespace gpubinder

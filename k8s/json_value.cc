@@ -1,7 +1,5 @@
 #include "k8s/json_value.h"
 
-#include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -10,7 +8,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "k8s/json_numbers.h"
 #include "proto/check.h"
 #include "simdjson.h"
@@ -23,7 +20,12 @@ struct JsonDocument::Parser {
   dom::parser parser;
 };
 
-// JsonValue holds a dom::element without naming the type.
+// JsonValue holds a dom::element without naming the type, and looks at the
+// parser's tape itself. An element is a place on the tape, whose word there has
+// a tag in its upper byte. A text's word names its place among the texts, each
+// behind its length. An object's or list's names the place behind its end and
+// how many it has; they follow, for an object each name before its value. A
+// number has a second word.
 struct JsonValueAccess {
   static_assert(sizeof(dom::element) ==
                 sizeof(JsonValue::document_) + sizeof(JsonValue::place_));
@@ -37,13 +39,58 @@ struct JsonValueAccess {
     return element;
   }
   static JsonValue Close(const dom::element& element) {
-    JsonValue value;
-    std::memcpy(&value.document_, &element, sizeof(void*));
-    std::memcpy(&value.place_,
-                reinterpret_cast<const char*>(&element) + sizeof(void*),
+    const dom::document* document;
+    size_t place;
+    std::memcpy(&document, &element, sizeof(void*));
+    std::memcpy(&place, reinterpret_cast<const char*>(&element) + sizeof(void*),
                 sizeof(size_t));
+    return At(*document, place);
+  }
+  static JsonValue At(const dom::document& document, size_t place) {
+    JsonValue value;
+    value.document_ = &document;
+    value.place_ = place;
+    value.type_ = TypeAt(document, place);
     return value;
   }
+
+  // Only for a value that is not absent.
+  static const dom::document& DocumentOf(const JsonValue& value) {
+    return *static_cast<const dom::document*>(value.document_);
+  }
+  static uint64_t WordOf(const JsonValue& value) {
+    return DocumentOf(value).tape[value.place_];
+  }
+
+  static absl::string_view TextAt(const dom::document& document, size_t place) {
+    const uint64_t offset = document.tape[place] & ~(uint64_t{0xff} << 56);
+    const uint8_t* const text = document.string_buf.get() + offset;
+    uint32_t size;
+    std::memcpy(&size, text, sizeof(size));
+    return {reinterpret_cast<const char*>(text) + sizeof(size), size};
+  }
+  // Of the value after the one at `place`.
+  static size_t PlaceAfter(const dom::document& document, size_t place) {
+    const uint64_t word = document.tape[place];
+    switch (word >> 56) {
+      case '{':
+      case '[':
+        return static_cast<uint32_t>(word);
+      case 'l':
+      case 'u':
+      case 'd':
+        return place + 2;
+      default:
+        return place + 1;
+    }
+  }
+  // Of a list or object: the place of its closing word.
+  static size_t EndOf(const JsonValue& value) {
+    return static_cast<uint32_t>(WordOf(value)) - size_t{1};
+  }
+
+ private:
+  static JsonValue::Type TypeAt(const dom::document& document, size_t place);
 };
 
 namespace {
@@ -74,17 +121,27 @@ std::unique_ptr<JsonDocument::Parser> TakeParser() {
   return parser;
 }
 
-// Whether an int64 holds the same number: 2.0 is 2, as the API server has it.
-bool IsWhole(double number) {
-  constexpr double kLimit = 9223372036854775808.0;  // 2^63
-  return number >= -kLimit && number < kLimit && number == std::trunc(number);
-}
-
-std::string DoubleText(double number) {
-  char buffer[64];
-  const std::to_chars_result result =
-      std::to_chars(buffer, buffer + sizeof(buffer), number);
-  return std::string(buffer, result.ptr);
+// memcmp costs more than all of this: names are short, and few are of a size.
+bool IsSame(absl::string_view a, absl::string_view b) {
+  if (a.size() != b.size()) return false;
+  const auto equal = [&]<typename Word>(size_t at, Word) {
+    Word of_a, of_b;
+    std::memcpy(&of_a, a.data() + at, sizeof(Word));
+    std::memcpy(&of_b, b.data() + at, sizeof(Word));
+    return of_a == of_b;
+  };
+  const size_t size = a.size();
+  if (size > 16) {
+    return equal(0, uint64_t{}) &&
+           std::memcmp(a.data() + 8, b.data() + 8, size - 8) == 0;
+  }
+  // Two words that overlap.
+  if (size >= 8) return equal(0, uint64_t{}) && equal(size - 8, uint64_t{});
+  if (size >= 4) return equal(0, uint32_t{}) && equal(size - 4, uint32_t{});
+  for (size_t i = 0; i < size; ++i) {
+    if (a[i] != b[i]) return false;
+  }
+  return true;
 }
 
 void AppendText(absl::string_view text, std::string* out) {
@@ -136,29 +193,31 @@ void AppendScalar(const dom::element& element, std::string* out) {
 
 }  // namespace
 
-JsonValue::Type JsonValue::type() const {
-  if (document_ == nullptr) return Type::kAbsent;
-  switch (JsonValueAccess::Open(*this).type()) {
-    case dom::element_type::ARRAY:
-      return Type::kList;
-    case dom::element_type::OBJECT:
-      return Type::kObject;
-    case dom::element_type::INT64:
-      return Type::kInteger;
-    case dom::element_type::UINT64:
-      return Type::kNumber;
-    case dom::element_type::DOUBLE:
-      return IsWhole(JsonValueAccess::Open(*this).get_double().value_unsafe())
-                 ? Type::kInteger
-                 : Type::kNumber;
-    case dom::element_type::STRING:
-      return Type::kText;
-    case dom::element_type::BOOL:
-      return Type::kBool;
-    case dom::element_type::NULL_VALUE:
-      return Type::kAbsent;
+JsonValue::Type JsonValueAccess::TypeAt(const dom::document& document,
+                                        size_t place) {
+  switch (document.tape[place] >> 56) {
+    case '{':
+      return JsonValue::Type::kObject;
+    case '[':
+      return JsonValue::Type::kList;
+    case '"':
+      return JsonValue::Type::kText;
+    case 't':
+    case 'f':
+      return JsonValue::Type::kBool;
+    case 'l':
+      return JsonValue::Type::kInteger;
+    case 'u':
+      return JsonValue::Type::kNumber;
+    case 'd': {
+      double number;
+      std::memcpy(&number, &document.tape[place + 1], sizeof(number));
+      return IsWhole(number) ? JsonValue::Type::kInteger
+                             : JsonValue::Type::kNumber;
+    }
+    default:
+      return JsonValue::Type::kAbsent;
   }
-  return Type::kAbsent;
 }
 
 bool JsonValue::boolean() const {
@@ -174,7 +233,7 @@ int64_t JsonValue::integer() const {
 }
 
 absl::string_view JsonValue::text() const {
-  return AbslView(JsonValueAccess::Open(*this).get_string().value_unsafe());
+  return JsonValueAccess::TextAt(JsonValueAccess::DocumentOf(*this), place_);
 }
 
 std::string JsonValue::number_text() const {
@@ -189,41 +248,42 @@ std::string JsonValue::number_text() const {
 }
 
 size_t JsonValue::size() const {
-  if (document_ == nullptr) return 0;
-  const dom::element element = JsonValueAccess::Open(*this);
-  if (element.is_object()) return element.get_object().value_unsafe().size();
-  if (element.is_array()) return element.get_array().value_unsafe().size();
-  return 0;
+  if (type_ != Type::kObject && type_ != Type::kList) return 0;
+  return (JsonValueAccess::WordOf(*this) >> 32) & 0xffffff;
 }
 
 JsonValue JsonValue::Field(absl::string_view name) const {
-  if (document_ == nullptr) return {};
-  const dom::element element = JsonValueAccess::Open(*this);
-  dom::object object;
-  dom::element found;
-  if (element.get(object) != simdjson::SUCCESS ||
-      object.at_key(StdView(name)).get(found) != simdjson::SUCCESS) {
-    return {};
+  if (type_ != Type::kObject) return {};
+  const dom::document& document = JsonValueAccess::DocumentOf(*this);
+  const size_t end = JsonValueAccess::EndOf(*this);
+  for (size_t at = place_ + 1; at != end;
+       at = JsonValueAccess::PlaceAfter(document, at + 1)) {
+    if (IsSame(JsonValueAccess::TextAt(document, at), name)) {
+      return JsonValueAccess::At(document, at + 1);
+    }
   }
-  return JsonValueAccess::Close(found);
+  return {};
 }
 
 void JsonValue::ForEachItem(absl::FunctionRef<void(JsonValue)> visit) const {
-  if (type() != Type::kList) return;
-  const dom::array list =
-      JsonValueAccess::Open(*this).get_array().value_unsafe();
-  for (const dom::element item : list) {
-    visit(JsonValueAccess::Close(item));
+  if (type_ != Type::kList) return;
+  const dom::document& document = JsonValueAccess::DocumentOf(*this);
+  const size_t end = JsonValueAccess::EndOf(*this);
+  for (size_t at = place_ + 1; at != end;
+       at = JsonValueAccess::PlaceAfter(document, at)) {
+    visit(JsonValueAccess::At(document, at));
   }
 }
 
 void JsonValue::ForEachField(
     absl::FunctionRef<void(absl::string_view, JsonValue)> visit) const {
-  if (type() != Type::kObject) return;
-  const dom::object object =
-      JsonValueAccess::Open(*this).get_object().value_unsafe();
-  for (const dom::key_value_pair field : object) {
-    visit(AbslView(field.key), JsonValueAccess::Close(field.value));
+  if (type_ != Type::kObject) return;
+  const dom::document& document = JsonValueAccess::DocumentOf(*this);
+  const size_t end = JsonValueAccess::EndOf(*this);
+  for (size_t at = place_ + 1; at != end;
+       at = JsonValueAccess::PlaceAfter(document, at + 1)) {
+    visit(JsonValueAccess::TextAt(document, at),
+          JsonValueAccess::At(document, at + 1));
   }
 }
 
@@ -252,33 +312,6 @@ JsonDocument::~JsonDocument() {
   if (parser_ == nullptr || parser_->parser.capacity() > kKeptCapacity) return;
   ParserList& spare = SpareParsers();
   if (spare.size() < kKeptParsers) spare.push_back(std::move(parser_));
-}
-
-PathTree::PathTree(std::initializer_list<absl::string_view> paths) {
-  for (absl::string_view path : paths) Add(path);
-}
-
-void PathTree::Add(absl::string_view path) {
-  PathTree* tree = this;
-  for (absl::string_view step : absl::StrSplit(path, '>')) {
-    PathTree* next = nullptr;
-    for (PathTree& child : tree->below_) {
-      if (child.name_ == step) next = &child;
-    }
-    if (next == nullptr) {
-      tree->below_.push_back(PathTree());
-      next = &tree->below_.back();
-      next->name_ = std::string(step);
-    }
-    tree = next;
-  }
-}
-
-const PathTree* PathTree::Below(absl::string_view name) const {
-  for (const PathTree& child : below_) {
-    if (child.name_ == name) return &child;
-  }
-  return nullptr;
 }
 
 namespace {

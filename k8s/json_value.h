@@ -23,7 +23,7 @@
 
 namespace gpubinder {
 
-// A value of a JsonDocument, two words to copy. It is valid, and so are the
+// A value of a JsonDocument, three words to copy. It is valid, and so are the
 // texts it gives, as long as the document is.
 class JsonValue {
  public:
@@ -33,8 +33,8 @@ class JsonValue {
 
   JsonValue() = default;  // absent
 
-  Type type() const;
-  bool present() const { return type() != Type::kAbsent; }
+  Type type() const { return type_; }
+  bool present() const { return type_ != Type::kAbsent; }
   // Only for a value of that type.
   bool boolean() const;
   int64_t integer() const;
@@ -59,6 +59,7 @@ class JsonValue {
   friend struct JsonValueAccess;
   const void* document_ = nullptr;
   size_t place_ = 0;
+  Type type_ = Type::kAbsent;
 };
 
 class JsonDocument {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace gpubinder {
@@ -41,6 +42,57 @@ TEST(JsonValueTest, KnowsEachType) {
   EXPECT_EQ(root.Field("t").text(), "x");
   EXPECT_EQ(root.Field("l").type(), Type::kList);
   EXPECT_EQ(root.Field("t").Field("x").type(), Type::kAbsent);
+}
+
+// Names of each way to compare: bytes, two words, and beyond.
+TEST(JsonValueTest, FindsNamesOfEverySizeBesideTheirNeighbours) {
+  std::vector<std::string> names;
+  std::string text = "{";
+  for (size_t size = 0; size <= 40; ++size) {
+    const std::string name(size, 'n');
+    names.push_back(name);
+    // Others of that size, each with one byte that differs.
+    for (size_t at = 0; at < size; ++at) {
+      names.push_back(name);
+      names.back()[at] = 'x';
+    }
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ",", "\"", names[i], "\":", i);
+  }
+  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(text + "}");
+  ASSERT_TRUE(document.ok());
+  for (size_t i = 0; i < names.size(); ++i) {
+    const JsonValue found = document->root().Field(names[i]);
+    ASSERT_EQ(found.type(), Type::kInteger) << names[i];
+    EXPECT_EQ(found.integer(), static_cast<int64_t>(i)) << names[i];
+  }
+  EXPECT_FALSE(document->root().Field("nnnz").present());
+  EXPECT_FALSE(document->root().Field(std::string(41, 'n')).present());
+}
+
+TEST(JsonValueTest, PassesOverValuesOfEveryType) {
+  const absl::StatusOr<JsonDocument> document = JsonDocument::Parse(
+      R"({"a":null,"b":true,"c":false,"d":-1,"e":18446744073709551615,)"
+      R"("f":0.5,"g":"z","h":[],"i":{},"j":[[1,2.5],{"z":0}],)"
+      R"("k":{"z":[0,{}]},"z":7,"\u0061":8,"z":9})");
+  ASSERT_TRUE(document.ok());
+  // The first of a name, and none of the levels below.
+  EXPECT_EQ(document->root().Field("z").integer(), 7);
+  EXPECT_FALSE(document->root().Field("a").present());
+  std::string names;
+  document->root().ForEachField([&](absl::string_view name, JsonValue) {
+    absl::StrAppend(&names, name);
+  });
+  EXPECT_EQ(names, "abcdefghijkzaz");
+  EXPECT_EQ(document->root().size(), 14u);
+  const JsonValue list = document->root().Field("j");
+  EXPECT_EQ(list.size(), 2u);
+  std::vector<Type> types;
+  list.ForEachItem([&](JsonValue item) { types.push_back(item.type()); });
+  EXPECT_EQ(types, (std::vector<Type>{Type::kList, Type::kObject}));
+  EXPECT_EQ(document->root().Field("k").Field("z").size(), 2u);
+  EXPECT_EQ(document->root().Field("g").size(), 0u);
 }
 
 TEST(JsonValueTest, WholeNumbersEndWhereInt64Ends) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "proto/check.h"
 
 namespace gpubinder {
@@ -23,6 +24,7 @@ namespace gpubinder {
 class StringMap {
  public:
   using value_type = std::pair<std::string, std::string>;
+  using View = std::pair<absl::string_view, absl::string_view>;
   using const_iterator = std::vector<value_type>::const_iterator;
   using iterator = const_iterator;
 
@@ -71,18 +73,29 @@ class StringMap {
       entries_.emplace(at, std::string(key), std::string(value));
     }
   }
-  // Adds all, in whatever order; the last text of a key stays. In the order of
-  // keys O(entries), else O(entries x log entries).
-  void InsertOrAssign(std::vector<value_type> entries) {
-    if (entries_.empty()) {
-      entries_ = std::move(entries);
-    } else {
-      std::move(entries.begin(), entries.end(), std::back_inserter(entries_));
-    }
-    const auto disorder = [](const value_type& a, const value_type& b) {
+  // Adds all, in whatever order; the last text of a key stays. Sorts and
+  // shortens what it is given, which is cheaper to move than texts are. In the
+  // order of keys O(entries), else O(entries x log entries).
+  void InsertOrAssign(absl::Span<View> added) {
+    const auto disorder = [](const View& a, const View& b) {
       return !(a.first < b.first);
     };
-    if (std::adjacent_find(begin(), end(), disorder) != end()) Sort();
+    if (std::adjacent_find(added.begin(), added.end(), disorder) !=
+        added.end()) {
+      added = Sorted(added);
+    }
+    std::vector<value_type> merged;
+    merged.reserve(entries_.size() + added.size());
+    auto old = entries_.begin();
+    for (const View& entry : added) {
+      while (old != entries_.end() && old->first < entry.first) {
+        merged.push_back(std::move(*old++));
+      }
+      if (old != entries_.end() && old->first == entry.first) ++old;
+      merged.emplace_back(entry.first, entry.second);
+    }
+    std::move(old, entries_.end(), std::back_inserter(merged));
+    entries_ = std::move(merged);
   }
   size_t erase(absl::string_view key) {
     const auto [at, is_there] = Place(key);
@@ -110,24 +123,24 @@ class StringMap {
     return {at, at->first == key};
   }
 
-  void Sort() {
-    const auto before = [](const value_type& a, const value_type& b) {
+  // In the order of keys, less the texts that a later one of their key hides.
+  static absl::Span<View> Sorted(absl::Span<View> entries) {
+    const auto before = [](const View& a, const View& b) {
       return a.first < b.first;
     };
-    if (entries_.size() <= kFew) {
-      for (auto at = entries_.begin(); at != entries_.end(); ++at) {
-        std::rotate(std::upper_bound(entries_.begin(), at, *at, before), at,
+    if (entries.size() <= kFew) {
+      for (auto at = entries.begin(); at != entries.end(); ++at) {
+        std::rotate(std::upper_bound(entries.begin(), at, *at, before), at,
                     at + 1);
       }
     } else {
-      std::stable_sort(entries_.begin(), entries_.end(), before);
+      std::stable_sort(entries.begin(), entries.end(), before);
     }
     // From the back, where the last of each key comes first.
-    const auto kept = std::unique(entries_.rbegin(), entries_.rend(),
-                                  [](const value_type& a, const value_type& b) {
-                                    return a.first == b.first;
-                                  });
-    entries_.erase(entries_.begin(), kept.base());
+    const auto kept = std::unique(
+        entries.rbegin(), entries.rend(),
+        [](const View& a, const View& b) { return a.first == b.first; });
+    return entries.subspan(static_cast<size_t>(kept.base() - entries.begin()));
   }
 
   // So many are sorted where they are, without a buffer.

@@ -4,12 +4,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "gtest/gtest.h"
 
 namespace gpubinder {
 namespace {
 
 using Entries = std::vector<StringMap::value_type>;
+using Views = std::vector<StringMap::View>;
 
 Entries EntriesOf(const StringMap& map) { return {map.begin(), map.end()}; }
 
@@ -50,8 +52,15 @@ TEST(StringMapTest, EraseSaysWhetherItWasThere) {
 
 TEST(StringMapTest, OfManyEntriesTheLastOfAKeyStays) {
   StringMap few = {{"b", "old"}};
-  few.InsertOrAssign({{"c", "1"}, {"b", "2"}, {"a", "3"}, {"b", "4"}});
+  Views added = {{"c", "1"}, {"b", "2"}, {"a", "3"}, {"b", "4"}};
+  few.InsertOrAssign(absl::MakeSpan(added));
   EXPECT_EQ(EntriesOf(few), (Entries{{"a", "3"}, {"b", "4"}, {"c", "1"}}));
+  Views more = {{"bb", "5"}, {"c", "6"}};
+  few.InsertOrAssign(absl::MakeSpan(more));
+  EXPECT_EQ(EntriesOf(few),
+            (Entries{{"a", "3"}, {"b", "4"}, {"bb", "5"}, {"c", "6"}}));
+  few.InsertOrAssign({});
+  EXPECT_EQ(few.size(), 4u);
 
   // More than are sorted in place: each of 40 keys twice, from the back.
   Entries entries;
@@ -60,8 +69,9 @@ TEST(StringMapTest, OfManyEntriesTheLastOfAKeyStays) {
       entries.emplace_back(std::string(1, c), text);
     }
   }
+  Views views(entries.begin(), entries.end());
   StringMap many;
-  many.InsertOrAssign(std::move(entries));
+  many.InsertOrAssign(absl::MakeSpan(views));
   ASSERT_EQ(many.size(), 40u);
   EXPECT_EQ(many.begin()->first, "!");
   for (const auto& [key, value] : many) EXPECT_EQ(value, "second");
