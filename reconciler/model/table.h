@@ -91,8 +91,8 @@ class Table {
       NoteUid(row);
       return row;
     }
-    const bool same = rows_[*found]->meta.uid == object.meta.uid &&
-                      FindUid(object.meta.uid) == found;
+    const bool same =
+        rows_[*found]->meta.uid == object.meta.uid && has_uid_[*found];
     if (!same) ForgetUid(*found);
     *rows_[*found] = std::move(object);
     if (!same) NoteUid(*found);
@@ -126,17 +126,23 @@ class Table {
     const std::optional<Row> before = with_uid_.Find(hash, [&](Row other) {
       return other != row && rows_[other]->meta.uid == uid;
     });
-    if (before.has_value()) with_uid_.Erase(hash, *before);
+    if (before.has_value()) {
+      with_uid_.Erase(hash, *before);
+      has_uid_[*before] = false;
+    }
     with_uid_.Insert(hash, row);
+    has_uid_[row] = true;
   }
   // The uid may name another object by now: one that was restored, or of a
   // cluster that began anew.
   void ForgetUid(Row row) {
     with_uid_.Erase(HashOfTexts(rows_[row]->meta.uid, ""), row);
+    has_uid_[row] = false;
   }
   Row NewRow() {
     if (free_.empty()) {
       rows_.emplace_back();
+      has_uid_.push_back(false);
       return static_cast<Row>(rows_.size() - 1);
     }
     const Row row = free_.back();
@@ -148,6 +154,8 @@ class Table {
   std::vector<Row> free_;
   absl::btree_map<std::string, Row> by_name_;
   TextIndex named_, with_uid_;
+  // By row, whether with_uid_ has it: that tree is far away.
+  std::vector<bool> has_uid_;
 };
 
 }  // namespace gpubinder
