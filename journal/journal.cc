@@ -3,6 +3,7 @@
 #include <rocksdb/file_system.h>
 
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "journal/directory_lock.h"
 #include "journal/opening.h"
 #include "journal/record.h"
+#include "journal/record_belt.h"
 #include "journal/storage_status.h"
 #include "journal/synced_mark.h"
 #include "proto/check.h"
@@ -23,6 +25,8 @@ namespace {
 
 // What a row costs in the log and the memtable beside its bytes.
 constexpr uint64_t kRowOverhead = 100;
+// Fewer records are read sooner than a thread starts.
+constexpr uint64_t kReadAheadFrom = 256;
 
 }  // namespace
 
@@ -43,6 +47,7 @@ struct Journal::Parts {
   absl::Status Fail(const absl::Status& status);
   absl::Status WriteRows(const std::vector<Row>& rows);
   absl::Status SyncAll(uint64_t through, const Digest& digest);
+  absl::Status Decode(const ChainLink& link, v1::Record& record) const;
 
   // Before the database, so that it is given up after it is closed.
   DirectoryLock lock;
@@ -100,6 +105,16 @@ absl::Status Journal::Parts::SyncAll(uint64_t through, const Digest& digest) {
   if (unflushed_bytes < flush_bytes) return absl::OkStatus();
   unflushed_bytes = 0;
   return database->Flush();
+}
+
+absl::Status Journal::Parts::Decode(const ChainLink& link,
+                                    v1::Record& record) const {
+  if (absl::Status s = codec->Decode(link.stored, record); !s.ok()) return s;
+  record.set_sequence(link.sequence);
+  record.set_previous_digest(link.header.previous.data(),
+                             link.header.previous.size());
+  record.set_journal_uid(uid);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(
@@ -256,20 +271,40 @@ absl::Status Journal::Read(
   } else {
     range.from = from - 1;
   }
-  v1::Record record;
-  return WalkChain(*parts_->database, range, [&](const ChainLink& link) {
+  const auto check = [&](const ChainLink& link) -> absl::Status {
     if (link.sequence == range.to && link.header.own != last_digest) {
       return absl::DataLossError("its digest is not the one it was given");
     }
-    if (link.sequence < from) return absl::OkStatus();
-    absl::Status s = parts_->codec->Decode(link.stored, record);
-    if (!s.ok()) return s;
-    record.set_sequence(link.sequence);
-    record.set_previous_digest(link.header.previous.data(),
-                               link.header.previous.size());
-    record.set_journal_uid(parts_->uid);
-    return visit(record) ? absl::OkStatus() : absl::CancelledError();
+    return absl::OkStatus();
+  };
+  if (range.to - from < kReadAheadFrom) {
+    v1::Record record;
+    return WalkChain(*parts_->database, range, [&](const ChainLink& link) {
+      absl::Status s = check(link);
+      if (!s.ok() || link.sequence < from) return s;
+      s = parts_->Decode(link, record);
+      if (!s.ok()) return s;
+      return visit(record) ? absl::OkStatus() : absl::CancelledError();
+    });
+  }
+  RecordBelt belt;
+  absl::Status walked;
+  std::thread reader([&] {
+    walked = WalkChain(*parts_->database, range, [&](const ChainLink& link) {
+      absl::Status s = check(link);
+      if (!s.ok() || link.sequence < from) return s;
+      v1::Record* const record = belt.NextSlot();
+      if (record == nullptr) return absl::CancelledError();
+      s = parts_->Decode(link, *record);
+      if (s.ok()) belt.Put(record->ByteSizeLong());
+      return s;
+    });
+    belt.End();
   });
+  const bool visited_all = belt.VisitAll(visit);
+  reader.join();
+  // What the reader met beyond the last one visited is nobody's business.
+  return visited_all ? walked : absl::OkStatus();
 }
 
 uint64_t Journal::first_sequence() const { return 1; }

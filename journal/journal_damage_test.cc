@@ -278,6 +278,35 @@ TEST_F(DamageTest, AGapInTheTablesIsNamedByRead) {
   EXPECT_EQ(seen, (std::vector<uint64_t>{1, 2, 3, 4}));
 }
 
+TEST_F(DamageTest, AGapInAStretchThatIsReadAheadIsNamedWhereItIsReached) {
+  RecordCodec codec({{1, ""}}, 1);
+  std::vector<Row> rows;
+  Digest digest = GenesisDigest("5e1f09ab");
+  for (uint64_t i = 1; i <= 900; ++i) {
+    v1::Record record = Notes(i, 1)[0];
+    auto encoded = codec.Encode(i, digest, record);
+    digest = encoded->digest;
+    if (i != 700) rows.emplace_back(SequenceKey(i), encoded->stored);
+  }
+  MakeWithRows(rows, 900, digest);
+  const auto journal = Journal::Open(options_);
+  ASSERT_TRUE(journal.ok()) << journal.status();
+  uint64_t seen = 0;
+  const absl::Status s = (*journal)->Read(1, [&](const v1::Record& record) {
+    EXPECT_EQ(NumberOf(record), ++seen);
+    return true;
+  });
+  EXPECT_EQ(seen, 699u);
+  EXPECT_TRUE(absl::IsDataLoss(s));
+  EXPECT_THAT(ToText(s), HasSubstr("the last good record is 699;"));
+  // Who stops before it does not hear of it, though it was read.
+  for (const uint64_t last : {64u, 650u, 699u}) {
+    const absl::Status before = (*journal)->Read(
+        1, [&](const v1::Record& record) { return record.sequence() < last; });
+    EXPECT_TRUE(before.ok()) << last << ": " << before;
+  }
+}
+
 TEST_F(DamageTest, ARecordThatNamesAnotherPredecessorIsNamedByRead) {
   RecordCodec codec({{1, ""}}, 1);
   std::vector<Row> rows;

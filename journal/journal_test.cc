@@ -100,6 +100,41 @@ TEST_F(JournalTest, ReadBeginsWhereAskedAndStopsWhenTold) {
   EXPECT_TRUE(absl::IsOutOfRange(journal->Read(0, none)));
 }
 
+TEST_F(JournalTest, AStretchThatIsReadAheadComesInOrderAndStopsWhenTold) {
+  const auto journal = MustOpen(options_);
+  for (uint64_t first = 1; first <= 2'000; first += 100) {
+    MustAppend(*journal, Notes(first, 100));
+  }
+  // The last one lies in the first batch, on both sides of a border, and at
+  // the end.
+  for (const uint64_t last : {4u, 66u, 67u, 68u, 1'234u, 2'000u}) {
+    uint64_t expected = 3;
+    const absl::Status s = journal->Read(3, [&](const v1::Record& record) {
+      EXPECT_EQ(record.sequence(), expected);
+      EXPECT_EQ(NumberOf(record), expected++);
+      return record.sequence() < last;
+    });
+    EXPECT_TRUE(s.ok()) << s;
+    EXPECT_EQ(expected, last + 1);
+  }
+}
+
+TEST_F(JournalTest, HugeRecordsAreReadAheadToo) {
+  const auto journal = MustOpen(options_);
+  MustAppend(*journal, Notes(1, 500));
+  std::vector<v1::Record> huge = Notes(501, 3);
+  for (v1::Record& record : huge) {
+    record.mutable_object()->set_json(std::string(1 << 20, 'h'));
+  }
+  MustAppend(*journal, huge);
+  const auto read = ReadAll(*journal);
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_THAT(*read, SizeIs(503));
+  for (size_t i = 500; i < 503; ++i) {
+    EXPECT_EQ((*read)[i].object().json(), std::string(1 << 20, 'h'));
+  }
+}
+
 TEST_F(JournalTest, RecordsOutliveManyFlushesAndTheLogStaysShort) {
   options_.flush_bytes = 20'000;
   std::vector<std::string> payloads;

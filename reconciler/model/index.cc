@@ -265,6 +265,11 @@ void RefreshIndex(Snapshot& snapshot) {
   changes = IndexChanges{.everything = false, .quotas = false};
 }
 
+void LookAtAll(PassIndex& index) {
+  index.keepers.clear();
+  for (const Slot slot : SlotsInOrder(index)) LookAt(slot, index);
+}
+
 std::vector<Slot> TakeRestless(Snapshot& snapshot) {
   PassIndex& index = snapshot.index;
   // Who leaves a node that has too little is chosen among all that stand there;

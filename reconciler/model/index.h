@@ -155,6 +155,10 @@ std::vector<Slot> SlotsInOrder(const PassIndex& index);
 // namespaces that have changed x log + resources of the nodes that have).
 void RefreshIndex(Snapshot& snapshot);
 
+// Makes the next pass look at every set again, for benchmarks and tests.
+// O(sets x log).
+void LookAtAll(PassIndex& index);
+
 // The sets that a pass has to look at, in order; they are no longer listed as
 // restless. Those that have settled are left out.
 std::vector<Slot> TakeRestless(Snapshot& snapshot);

@@ -115,15 +115,6 @@ void ExpectSame(const Choice& choice, const Plainly& plainly,
   EXPECT_EQ(choice.judged.Find("nobody"), nullptr);
 }
 
-// Makes every set one that the next plan looks at.
-void LookAtAll(PassIndex& index) {
-  for (const Slot slot : SlotsInOrder(index)) {
-    if (index.sets[slot].restless) continue;
-    index.sets[slot].restless = true;
-    index.restless.push_back(slot);
-  }
-}
-
 // What was said of nodes, and what it was then.
 using Told = std::vector<std::pair<JudgedNodes, Rows>>;
 
