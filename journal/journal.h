@@ -85,9 +85,9 @@ class Journal {
   // Calls visit with each record from `from` on, in order, to the last one
   // appended before the call, until it returns false. Density, digests and
   // checksums are checked on the way. A long stretch is read ahead by a thread
-  // of the call's own; visit runs on the caller's. OUT_OF_RANGE: `from` is before
-  // first_sequence() or after last_sequence() + 1. DATA_LOSS: damage; what
-  // was visited before it is right.
+  // of the call's own; visit runs on the caller's. OUT_OF_RANGE: `from` is
+  // before first_sequence() or after last_sequence() + 1. DATA_LOSS: damage;
+  // what was visited before it is right.
   absl::Status Read(uint64_t from,
                     const std::function<bool(const v1::Record&)>& visit) const;
 
