@@ -2,6 +2,7 @@
 
 #include <rocksdb/file_system.h>
 
+#include <functional>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -47,7 +48,6 @@ struct Journal::Parts {
   absl::Status Fail(const absl::Status& status);
   absl::Status WriteRows(const std::vector<Row>& rows);
   absl::Status SyncAll(uint64_t through, const Digest& digest);
-  absl::Status Decode(const ChainLink& link, v1::Record& record) const;
 
   // Before the database, so that it is given up after it is closed.
   DirectoryLock lock;
@@ -105,16 +105,6 @@ absl::Status Journal::Parts::SyncAll(uint64_t through, const Digest& digest) {
   if (unflushed_bytes < flush_bytes) return absl::OkStatus();
   unflushed_bytes = 0;
   return database->Flush();
-}
-
-absl::Status Journal::Parts::Decode(const ChainLink& link,
-                                    v1::Record& record) const {
-  if (absl::Status s = codec->Decode(link.stored, record); !s.ok()) return s;
-  record.set_sequence(link.sequence);
-  record.set_previous_digest(link.header.previous.data(),
-                             link.header.previous.size());
-  record.set_journal_uid(uid);
-  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(
@@ -271,34 +261,37 @@ absl::Status Journal::Read(
   } else {
     range.from = from - 1;
   }
-  const auto check = [&](const ChainLink& link) -> absl::Status {
-    if (link.sequence == range.to && link.header.own != last_digest) {
-      return absl::DataLossError("its digest is not the one it was given");
-    }
-    return absl::OkStatus();
+  // Decodes each record into what `next` gives, null to end the walk, and hands
+  // it to `take` until that returns false.
+  const auto walk = [&](auto next, auto take) {
+    return WalkChain(*parts_->database, range, [&](const ChainLink& link) {
+      if (link.sequence == range.to && link.header.own != last_digest) {
+        return absl::DataLossError("its digest is not the one it was given");
+      }
+      if (link.sequence < from) return absl::OkStatus();
+      v1::Record* const record = next();
+      if (record == nullptr) return absl::CancelledError();
+      absl::Status s = parts_->codec->Decode(link.stored, *record);
+      if (!s.ok()) return s;
+      record->set_sequence(link.sequence);
+      record->set_previous_digest(link.header.previous.data(),
+                                  link.header.previous.size());
+      record->set_journal_uid(parts_->uid);
+      return take(*record) ? absl::OkStatus() : absl::CancelledError();
+    });
   };
   if (range.to - from < kReadAheadFrom) {
     v1::Record record;
-    return WalkChain(*parts_->database, range, [&](const ChainLink& link) {
-      absl::Status s = check(link);
-      if (!s.ok() || link.sequence < from) return s;
-      s = parts_->Decode(link, record);
-      if (!s.ok()) return s;
-      return visit(record) ? absl::OkStatus() : absl::CancelledError();
-    });
+    return walk([&record] { return &record; }, std::cref(visit));
   }
   RecordBelt belt;
   absl::Status walked;
   std::thread reader([&] {
-    walked = WalkChain(*parts_->database, range, [&](const ChainLink& link) {
-      absl::Status s = check(link);
-      if (!s.ok() || link.sequence < from) return s;
-      v1::Record* const record = belt.NextSlot();
-      if (record == nullptr) return absl::CancelledError();
-      s = parts_->Decode(link, *record);
-      if (s.ok()) belt.Put(record->ByteSizeLong());
-      return s;
-    });
+    walked = walk([&belt] { return belt.NextSlot(); },
+                  [&belt](const v1::Record& record) {
+                    belt.Put(record.ByteSizeLong());
+                    return true;
+                  });
     belt.End();
   });
   const bool visited_all = belt.VisitAll(visit);

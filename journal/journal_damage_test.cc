@@ -27,6 +27,21 @@ using ::testing::HasSubstr;
 
 std::string ToText(const absl::Status& s) { return std::string(s.message()); }
 
+// Rows as a journal stores them, each behind the one before.
+struct RowChain {
+  void Add(v1::Record record) {
+    const uint64_t sequence = rows.size() + 1;
+    const auto encoded = codec.Encode(sequence, digest, record);
+    ASSERT_TRUE(encoded.ok()) << encoded.status();
+    digest = encoded->digest;
+    rows.emplace_back(SequenceKey(sequence), encoded->stored);
+  }
+
+  RecordCodec codec{{{1, ""}}, 1};
+  std::vector<Row> rows;
+  Digest digest = GenesisDigest("5e1f09ab");
+};
+
 class DamageTest : public ::testing::Test {
  protected:
   // 20 records, synced in groups of 4; the first 8 in table files.
@@ -204,21 +219,17 @@ TEST_F(DamageTest, AMissingLogIsDamage) {
 }
 
 TEST_F(DamageTest, AZeroedPageInATableIsDamage) {
-  std::vector<Row> rows;
-  Digest digest = GenesisDigest("5e1f09ab");
+  RowChain chain;
   for (uint64_t i = 1; i <= 100; ++i) {
-    RecordCodec codec({{1, ""}}, 1);
     v1::Record record = Notes(i, 1)[0];
     std::string noise;
     for (uint64_t k = 0; k < 300; ++k) {
       noise.push_back(static_cast<char>('a' + (i * 31 + k * k * 7) % 26));
     }
     record.mutable_note()->set_text(noise);
-    auto encoded = codec.Encode(i, digest, record);
-    digest = encoded->digest;
-    rows.emplace_back(SequenceKey(i), encoded->stored);
+    chain.Add(record);
   }
-  MakeWithRows(rows, 100, digest);
+  MakeWithRows(chain.rows, 100, chain.digest);
   for (const std::string& file : FilesUnder(directory_)) {
     std::string text = FileText(file);
     if (!absl::EndsWith(file, ".sst") || text.size() < 12'000) continue;
@@ -279,16 +290,10 @@ TEST_F(DamageTest, AGapInTheTablesIsNamedByRead) {
 }
 
 TEST_F(DamageTest, AGapInAStretchThatIsReadAheadIsNamedWhereItIsReached) {
-  RecordCodec codec({{1, ""}}, 1);
-  std::vector<Row> rows;
-  Digest digest = GenesisDigest("5e1f09ab");
-  for (uint64_t i = 1; i <= 900; ++i) {
-    v1::Record record = Notes(i, 1)[0];
-    auto encoded = codec.Encode(i, digest, record);
-    digest = encoded->digest;
-    if (i != 700) rows.emplace_back(SequenceKey(i), encoded->stored);
-  }
-  MakeWithRows(rows, 900, digest);
+  RowChain chain;
+  for (const v1::Record& record : Notes(1, 900)) chain.Add(record);
+  chain.rows.erase(chain.rows.begin() + 699);
+  MakeWithRows(chain.rows, 900, chain.digest);
   const auto journal = Journal::Open(options_);
   ASSERT_TRUE(journal.ok()) << journal.status();
   uint64_t seen = 0;
@@ -308,17 +313,12 @@ TEST_F(DamageTest, AGapInAStretchThatIsReadAheadIsNamedWhereItIsReached) {
 }
 
 TEST_F(DamageTest, ARecordThatNamesAnotherPredecessorIsNamedByRead) {
-  RecordCodec codec({{1, ""}}, 1);
-  std::vector<Row> rows;
-  Digest digest = GenesisDigest("5e1f09ab");
+  RowChain chain;
   for (uint64_t i = 1; i <= 9; ++i) {
-    v1::Record record = Notes(i, 1)[0];
-    if (i == 4) digest = DigestOf("something", "else", "");
-    auto encoded = codec.Encode(i, digest, record);
-    digest = encoded->digest;
-    rows.emplace_back(SequenceKey(i), encoded->stored);
+    if (i == 4) chain.digest = DigestOf("something", "else", "");
+    chain.Add(Notes(i, 1)[0]);
   }
-  MakeWithRows(rows, 9, digest);
+  MakeWithRows(chain.rows, 9, chain.digest);
   const auto journal = Journal::Open(options_);
   ASSERT_TRUE(journal.ok()) << journal.status();
   const absl::Status s = (*journal)->Read(4, [](const v1::Record&) {

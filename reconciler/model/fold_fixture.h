@@ -47,6 +47,23 @@ class FoldTest : public testing::Test {
         Event(v1::ObjectEvent::MODIFIED, object);
     return Tell(std::move(record), object);
   }
+  // A leader's pin of the pod, which the server refuses.
+  void RefusePin(const std::string& pod_uid, int code,
+                 const std::string& message) {
+    v1::Record decision;
+    decision.set_role(v1::LEADER);
+    v1::Effect& pin = *decision.mutable_decision()->add_effects();
+    pin.mutable_pin_pod();
+    pin.mutable_target()->set_uid(pod_uid);
+    Tell(std::move(decision));
+    v1::Record refused;
+    v1::Outcome& outcome = *refused.mutable_outcome();
+    outcome.set_decision(sequence_);
+    outcome.set_kind(v1::Outcome::REFUSED);
+    outcome.set_code(code);
+    outcome.set_message(message);
+    Tell(std::move(refused));
+  }
   Change Begin(Kind kind) {
     v1::Record record;
     record.mutable_list_began()->set_kind(std::string(KindName(kind)));

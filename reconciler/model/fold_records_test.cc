@@ -7,7 +7,6 @@
 #include "proto/journal.pb.h"
 #include "reconciler/model/fold_fixture.h"
 #include "reconciler/model/objects.h"
-#include "reconciler/model/table.h"
 
 namespace gpubinder {
 namespace {
@@ -56,17 +55,7 @@ TEST_F(FoldTest, OnlyATimerOfTheRecordsWithoutObjectsAsksForAPass) {
 // What is no word on the pin itself is sent again.
 TEST_F(FoldTest, APinIsRefusedForGoodByA4xxAlone) {
   for (const int code : {0, 409, 429, 500, 422}) {
-    v1::Record record;
-    v1::Effect& pin = *record.mutable_decision()->add_effects();
-    pin.mutable_pin_pod();
-    pin.mutable_target()->set_uid("p1");
-    record.set_role(v1::LEADER);
-    Tell(record);
-    v1::Record refused;
-    refused.mutable_outcome()->set_decision(sequence_);
-    refused.mutable_outcome()->set_kind(v1::Outcome::REFUSED);
-    refused.mutable_outcome()->set_code(code);
-    Tell(refused);
+    RefusePin("p1", code, "");
     EXPECT_EQ(snapshot_.refused_pins.contains("p1"), code == 422) << code;
   }
 }
@@ -134,11 +123,6 @@ TEST_F(FoldTest, ARefusalIsKeptUntilTheVmisAreListedOrNoneAreServed) {
   EXPECT_TRUE(snapshot_.kubelet_refusals.at("p1").recorded);
   Serve(Kind::kVirtualMachineInstance, false);
   EXPECT_TRUE(snapshot_.kubelet_refusals.empty());
-}
-
-TEST(TableTest, HoldsNothingBehindItsEnd) {
-  Table<Node> nodes;
-  EXPECT_FALSE(nodes.Holds(0));
 }
 
 }  // namespace

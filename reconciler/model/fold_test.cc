@@ -158,18 +158,7 @@ TEST_F(FoldTest, OnlyALeadersDecisionIsAssumedAndAnUnknownOutcomeKeepsIt) {
 }
 
 TEST_F(FoldTest, WhatTheServerSaidOfAPinIsCutAtAWholeCharacter) {
-  v1::Record record;
-  v1::Effect& pin = *record.mutable_decision()->add_effects();
-  pin.mutable_pin_pod();
-  pin.mutable_target()->set_uid("p1");
-  record.set_role(v1::LEADER);
-  Tell(record);
-  v1::Record refused;
-  refused.mutable_outcome()->set_decision(sequence_);
-  refused.mutable_outcome()->set_kind(v1::Outcome::REFUSED);
-  refused.mutable_outcome()->set_code(403);
-  refused.mutable_outcome()->set_message(std::string(199, 'x') + "\xc3\xa9");
-  Tell(refused);
+  RefusePin("p1", 403, std::string(199, 'x') + "\xc3\xa9");
   EXPECT_EQ(snapshot_.refused_pins.at("p1").message, std::string(199, 'x'));
 }
 

@@ -267,7 +267,9 @@ void RefreshIndex(Snapshot& snapshot) {
 
 void LookAtAll(PassIndex& index) {
   index.keepers.clear();
-  for (const Slot slot : SlotsInOrder(index)) LookAt(slot, index);
+  for (const auto& [name_space, entry] : index.namespaces) {
+    for (const Slot slot : entry.sets) LookAt(slot, index);
+  }
 }
 
 std::vector<Slot> TakeRestless(Snapshot& snapshot) {

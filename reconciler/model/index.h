@@ -156,7 +156,7 @@ std::vector<Slot> SlotsInOrder(const PassIndex& index);
 void RefreshIndex(Snapshot& snapshot);
 
 // Makes the next pass look at every set again, for benchmarks and tests.
-// O(sets x log).
+// O(sets).
 void LookAtAll(PassIndex& index);
 
 // The sets that a pass has to look at, in order; they are no longer listed as

@@ -53,5 +53,10 @@ TEST(TableTest, ARowThatIsUsedAgainHasNothingOfTheObjectBefore) {
   EXPECT_EQ(table.FindRow("", "b"), row);
 }
 
+TEST(TableTest, HoldsNothingBehindItsEnd) {
+  Table<Node> nodes;
+  EXPECT_FALSE(nodes.Holds(0));
+}
+
 }  // namespace
 }  // namespace gpubinder

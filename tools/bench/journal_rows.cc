@@ -372,8 +372,8 @@ absl::Status RunReplay(const RowOptions& options, const Print& print) {
       .notes = {
           "value is our speed over the peer's: the inverse of ratio",
           "our side verifies the chain and decompresses, on a thread that "
-          "reads "
-          "ahead; the peer's table files have RocksDB's default compression"}};
+          "reads ahead; the peer's table files have RocksDB's default "
+          "compression"}};
   result.value = 1 / result.comparison.ratio.median;
   result.figures = {
       {"events_per_second", 1 / result.comparison.ours.seconds.median}};
