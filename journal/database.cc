@@ -3,9 +3,12 @@
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "journal/storage_status.h"
 
 namespace gpubinder {
@@ -88,6 +91,38 @@ rocksdb::Slice SliceOf(absl::string_view text) {
 
 }  // namespace
 
+// Counts what may end a flush, for who waits for one.
+class Database::FlushListener : public rocksdb::EventListener {
+ public:
+  void OnFlushCompleted(rocksdb::DB*, const rocksdb::FlushJobInfo&) override {
+    absl::MutexLock hold(&mutex_);
+    ++events_;
+  }
+  void OnBackgroundError(rocksdb::BackgroundErrorReason,
+                         rocksdb::Status* error) override {
+    absl::MutexLock hold(&mutex_);
+    ++events_;
+    error_ = FromStorage(*error, "in the background");
+  }
+  absl::StatusOr<uint64_t> Events() const {
+    absl::MutexLock hold(&mutex_);
+    if (!error_.ok()) return error_;
+    return events_;
+  }
+  void AwaitMoreThan(uint64_t events) {
+    absl::MutexLock hold(&mutex_);
+    auto more = [this, events]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
+      return events_ > events;
+    };
+    mutex_.Await(absl::Condition(&more));
+  }
+
+ private:
+  mutable absl::Mutex mutex_;
+  uint64_t events_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status error_ ABSL_GUARDED_BY(mutex_);
+};
+
 RecordCursor::RecordCursor(std::unique_ptr<rocksdb::Iterator> rows)
     : rows_(std::move(rows)) {}
 RecordCursor::RecordCursor(RecordCursor&&) noexcept = default;
@@ -118,8 +153,9 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(
     const DatabaseOptions& options) {
   std::unique_ptr<Database> database(new Database);
   database->env_ = rocksdb::NewCompositeEnv(options.file_system);
-  const rocksdb::DBOptions process =
-      ProcessOptions(options, database->env_.get());
+  database->listener_ = std::make_shared<FlushListener>();
+  rocksdb::DBOptions process = ProcessOptions(options, database->env_.get());
+  process.listeners.push_back(database->listener_);
   std::vector<rocksdb::ColumnFamilyDescriptor> families;
   for (const char* name : kFamilyNames) {
     families.emplace_back(name, FamilyOptions(options.flush_bytes));
@@ -159,13 +195,34 @@ absl::Status Database::AppendRecords(const std::vector<Row>& rows) {
                      "writing the log");
 }
 
+// A flush syncs the old log once more, and a sync of ours beside a failure
+// there trips one of RocksDB's assertions.
+absl::Status Database::AwaitFlush() {
+  for (;;) {
+    const absl::StatusOr<uint64_t> events = listener_->Events();
+    if (!events.ok()) return events.status();
+    uint64_t unflushed = 0;
+    for (rocksdb::ColumnFamilyHandle* family : families_) {
+      uint64_t tables = 0;
+      if (db_->GetIntProperty(family,
+                              rocksdb::DB::Properties::kNumImmutableMemTable,
+                              &tables)) {
+        unflushed += tables;
+      }
+    }
+    if (unflushed == 0) return absl::OkStatus();
+    listener_->AwaitMoreThan(*events);
+  }
+}
+
 absl::Status Database::Sync() {
+  if (absl::Status s = AwaitFlush(); !s.ok()) return s;
   return FromStorage(db_->SyncWAL(), "syncing the log");
 }
 
 absl::Status Database::Flush() {
   rocksdb::FlushOptions flush;
-  flush.wait = true;
+  flush.wait = false;
   return FromStorage(db_->Flush(flush, families_), "flushing the log");
 }
 

@@ -72,11 +72,11 @@ class Database {
 
   // One atomic write, not synced.
   absl::Status AppendRecords(const std::vector<Row>& rows);
-  // Everything written is on disk.
+  // Everything written is on disk. Waits for a flush first, and gives its
+  // error.
   absl::Status Sync();
-  // Writes all records to a table file and begins a new log. Waits for it:
-  // RocksDB's flush syncs the old log once more, and a Sync of ours beside a
-  // failure there trips one of its assertions.
+  // Begins a new log. All records before it are written to a table file in the
+  // background.
   absl::Status Flush();
 
   absl::Status PutMeta(const std::map<std::string, std::string>& rows);
@@ -94,8 +94,11 @@ class Database {
   }
 
  private:
+  class FlushListener;
   Database();
+  absl::Status AwaitFlush();
   std::unique_ptr<rocksdb::Env> env_;
+  std::shared_ptr<FlushListener> listener_;
   std::unique_ptr<rocksdb::DB> db_;
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
 };

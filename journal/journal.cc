@@ -11,7 +11,9 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "journal/aide.h"
 #include "journal/chain.h"
+#include "journal/compression.h"
 #include "journal/database.h"
 #include "journal/directory_lock.h"
 #include "journal/opening.h"
@@ -28,6 +30,22 @@ namespace {
 constexpr uint64_t kRowOverhead = 100;
 // Fewer records are read sooner than a thread starts.
 constexpr uint64_t kReadAheadFrom = 256;
+// Fewer records are compressed and written sooner than a thread wakes up.
+constexpr size_t kShareFrom = 16;
+
+class UnpreparedVisitor : public RecordVisitor {
+ public:
+  explicit UnpreparedVisitor(
+      const std::function<bool(const v1::Record&)>& visit)
+      : visit_(visit) {}
+  void Prepare(size_t, const v1::Record&) override {}
+  bool Visit(size_t, const v1::Record& record) override {
+    return visit_(record);
+  }
+
+ private:
+  const std::function<bool(const v1::Record&)>& visit_;
+};
 
 }  // namespace
 
@@ -45,9 +63,12 @@ struct Journal::Parts {
     absl::MutexLock hold(&mutex);
     return failed;
   }
-  absl::Status Fail(const absl::Status& status);
-  absl::Status WriteRows(const std::vector<Row>& rows);
-  absl::Status SyncAll(uint64_t through, const Digest& digest);
+  // `doing` says what failed.
+  absl::Status Fail(absl::string_view doing, const absl::Status& status);
+  absl::Status Write(const std::vector<Row>& rows, absl::string_view doing);
+  absl::Status SyncThrough(uint64_t sequence, const Digest& digest);
+  void Flush();
+  absl::Status Decode(const ChainLink& link, v1::Record& record) const;
 
   // Before the database, so that it is given up after it is closed.
   DirectoryLock lock;
@@ -70,10 +91,15 @@ struct Journal::Parts {
   uint64_t last ABSL_GUARDED_BY(mutex);
   uint64_t synced ABSL_GUARDED_BY(mutex) = 0;
   Digest last_digest ABSL_GUARDED_BY(mutex);
+
+  // Writes and flushes; what the writer thread does itself to the database it
+  // does while the aide has nothing to do. Given up first.
+  Aide aide;
 };
 
-absl::Status Journal::Parts::Fail(const absl::Status& status) {
-  std::string text(status.message());
+absl::Status Journal::Parts::Fail(absl::string_view doing,
+                                  const absl::Status& status) {
+  std::string text = absl::StrCat(doing, ": ", status.message());
   uint64_t free_bytes = 0;
   if (absl::IsResourceExhausted(status) &&
       files->GetFreeSpace(directory, rocksdb::IOOptions(), &free_bytes, nullptr)
@@ -85,26 +111,46 @@ absl::Status Journal::Parts::Fail(const absl::Status& status) {
   return failed;
 }
 
-absl::Status Journal::Parts::WriteRows(const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
-    const uint64_t bytes = row.first.size() + row.second.size() + kRowOverhead;
-    unsynced_bytes += bytes;
-    unflushed_bytes += bytes;
-  }
-  return database->AppendRecords(rows);
+absl::Status Journal::Parts::Write(const std::vector<Row>& rows,
+                                   absl::string_view doing) {
+  // What follows a failed write would follow a gap.
+  if (absl::Status s = Failed(); !s.ok()) return s;
+  const absl::Status written = database->AppendRecords(rows);
+  return written.ok() ? written : Fail(doing, written);
 }
 
-// The flush comes right after the sync: the log that it leaves behind is then
-// synced to its end, so a broken write in an older log is always damage.
-absl::Status Journal::Parts::SyncAll(uint64_t through, const Digest& digest) {
-  if (absl::Status s = database->Sync(); !s.ok()) return s;
-  if (absl::Status s = mark->Write(through, digest, clock()); !s.ok()) {
-    return s;
+absl::Status Journal::Parts::SyncThrough(uint64_t sequence,
+                                         const Digest& digest) {
+  if (absl::Status s = Failed(); !s.ok()) return s;
+  absl::Status done = database->Sync();
+  if (done.ok()) done = mark->Write(sequence, digest, clock());
+  if (!done.ok()) {
+    return Fail(absl::StrCat("syncing journal '", directory,
+                             "' through record ", sequence),
+                done);
   }
-  unsynced_bytes = 0;
-  if (unflushed_bytes < flush_bytes) return absl::OkStatus();
-  unflushed_bytes = 0;
-  return database->Flush();
+  absl::MutexLock hold(&mutex);
+  synced = sequence;
+  return done;
+}
+
+// Right after a sync, and before whatever is written next: the log that it
+// leaves behind is then synced to its end, so a broken write in an older log is
+// always damage.
+void Journal::Parts::Flush() {
+  if (absl::Status s = database->Flush(); !s.ok()) {
+    Fail(absl::StrCat("flushing journal '", directory, "'"), s).IgnoreError();
+  }
+}
+
+absl::Status Journal::Parts::Decode(const ChainLink& link,
+                                    v1::Record& record) const {
+  if (absl::Status s = codec->Decode(link.stored, record); !s.ok()) return s;
+  record.set_sequence(link.sequence);
+  record.set_previous_digest(link.header.previous.data(),
+                             link.header.previous.size());
+  record.set_journal_uid(uid);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(
@@ -174,38 +220,58 @@ Journal::Journal(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Journal::~Journal() = default;
 
 absl::Status Journal::Append(absl::Span<v1::Record> records) {
-  if (absl::Status s = parts_->Failed(); !s.ok()) return s;
   if (!parts_->mark.has_value()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "journal '", parts_->directory, "' is opened for reading only"));
   }
-  if (parts_->unsynced_bytes > parts_->flush_bytes) {
-    if (absl::Status s = Sync(); !s.ok()) return s;
-  }
+  const bool sync = parts_->unsynced_bytes > parts_->flush_bytes;
+  const bool shared = records.size() >= kShareFrom;
+  if (sync || !shared) parts_->aide.Drain();
   uint64_t last;
   Digest digest;
   {
     absl::MutexLock hold(&parts_->mutex);
+    if (!parts_->failed.ok()) return parts_->failed;
     last = parts_->last;
     digest = parts_->last_digest;
   }
+  if (sync) {
+    parts_->unsynced_bytes = parts_->unflushed_bytes = 0;
+    parts_->aide.Post([parts = parts_.get(), last, digest] {
+      if (parts->SyncThrough(last, digest).ok()) parts->Flush();
+    });
+  }
+  if (records.empty()) return absl::OkStatus();
   const uint64_t first_new = last + 1;
+  auto compression =
+      std::make_shared<Compression>(*parts_->codec, first_new, records);
+  if (shared) parts_->aide.Post([compression] { compression->Help(); });
+  compression->Help();
   std::vector<Row> rows;
   rows.reserve(records.size());
-  for (v1::Record& record : records) {
-    absl::StatusOr<EncodedRecord> encoded =
-        parts_->codec->Encode(++last, digest, record);
-    if (!encoded.ok()) return encoded.status();
+  uint64_t bytes = 0;
+  for (absl::StatusOr<std::string>& stored : compression->Wait()) {
+    if (!stored.ok()) return stored.status();
+    v1::Record& record = records[rows.size()];
+    record.set_sequence(++last);
+    record.set_previous_digest(digest.data(), digest.size());
     record.set_journal_uid(parts_->uid);
-    digest = encoded->digest;
-    rows.emplace_back(SequenceKey(last), std::move(encoded->stored));
+    digest = Seal(last, digest, *stored);
+    bytes += stored->size() + kRowOverhead;
+    rows.emplace_back(SequenceKey(last), *std::move(stored));
   }
-  if (rows.empty()) return absl::OkStatus();
-  if (absl::Status s = parts_->WriteRows(rows); !s.ok()) {
-    return parts_->Fail(absl::Status(
-        s.code(),
-        absl::StrCat("appending records ", first_new, " to ", last,
-                     " to journal '", parts_->directory, "': ", s.message())));
+  parts_->unsynced_bytes += bytes;
+  parts_->unflushed_bytes += bytes;
+  std::string doing =
+      absl::StrCat("appending records ", first_new, " to ", last,
+                   " to journal '", parts_->directory, "'");
+  if (shared) {
+    parts_->aide.Post([parts = parts_.get(), rows = std::move(rows),
+                       doing = std::move(doing)] {
+      parts->Write(rows, doing).IgnoreError();
+    });
+  } else if (absl::Status s = parts_->Write(rows, doing); !s.ok()) {
+    return s;
   }
   absl::MutexLock hold(&parts_->mutex);
   parts_->last = last;
@@ -214,6 +280,7 @@ absl::Status Journal::Append(absl::Span<v1::Record> records) {
 }
 
 absl::Status Journal::Sync() {
+  parts_->aide.Drain();
   uint64_t last;
   Digest digest;
   {
@@ -229,20 +296,25 @@ absl::Status Journal::Sync() {
     return absl::FailedPreconditionError(absl::StrCat(
         "journal '", parts_->directory, "' is opened for reading only"));
   }
-  if (absl::Status s = parts_->SyncAll(last, digest); !s.ok()) {
-    return parts_->Fail(absl::Status(
-        s.code(), absl::StrCat("syncing journal '", parts_->directory,
-                               "' through record ", last, ": ", s.message())));
+  if (absl::Status s = parts_->SyncThrough(last, digest); !s.ok()) return s;
+  parts_->unsynced_bytes = 0;
+  if (parts_->unflushed_bytes >= parts_->flush_bytes) {
+    parts_->unflushed_bytes = 0;
+    parts_->aide.Post([parts = parts_.get()] { parts->Flush(); });
   }
-  absl::MutexLock hold(&parts_->mutex);
-  parts_->synced = last;
   return absl::OkStatus();
 }
 
 absl::Status Journal::Read(
     uint64_t from, const std::function<bool(const v1::Record&)>& visit) const {
+  UnpreparedVisitor visitor(visit);
+  return Read(from, visitor);
+}
+
+absl::Status Journal::Read(uint64_t from, RecordVisitor& visitor) const {
   ChainRange range{parts_->directory, from, 0, std::nullopt};
   Digest last_digest;
+  parts_->aide.Drain();
   {
     absl::MutexLock hold(&parts_->mutex);
     if (!parts_->failed.ok()) return parts_->failed;
@@ -271,20 +343,19 @@ absl::Status Journal::Read(
       if (link.sequence < from) return absl::OkStatus();
       v1::Record* const record = next();
       if (record == nullptr) return absl::CancelledError();
-      absl::Status s = parts_->codec->Decode(link.stored, *record);
-      if (!s.ok()) return s;
-      record->set_sequence(link.sequence);
-      record->set_previous_digest(link.header.previous.data(),
-                                  link.header.previous.size());
-      record->set_journal_uid(parts_->uid);
+      if (absl::Status s = parts_->Decode(link, *record); !s.ok()) return s;
       return take(*record) ? absl::OkStatus() : absl::CancelledError();
     });
   };
   if (range.to - from < kReadAheadFrom) {
     v1::Record record;
-    return walk([&record] { return &record; }, std::cref(visit));
+    return walk([&record] { return &record; },
+                [&visitor](const v1::Record& read) {
+                  visitor.Prepare(0, read);
+                  return visitor.Visit(0, read);
+                });
   }
-  RecordBelt belt;
+  RecordBelt belt(visitor);
   absl::Status walked;
   std::thread reader([&] {
     walked = walk([&belt] { return belt.NextSlot(); },
@@ -294,7 +365,7 @@ absl::Status Journal::Read(
                   });
     belt.End();
   });
-  const bool visited_all = belt.VisitAll(visit);
+  const bool visited_all = belt.VisitAll();
   reader.join();
   // What the reader met beyond the last one visited is nobody's business.
   return visited_all ? walked : absl::OkStatus();

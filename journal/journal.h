@@ -24,6 +24,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "journal/record_visitor.h"
 #include "proto/journal.pb.h"
 
 namespace rocksdb {
@@ -72,22 +73,28 @@ class Journal {
 
   // Appends all of them or none, and fills their sequence, previous_digest
   // and journal_uid. They are durable only after the next Sync, except that
-  // more than flush_bytes of unsynced records are synced here. A record over
-  // 64 MiB is INVALID_ARGUMENT and changes nothing. Any other error is final:
-  // from then on Append, Sync and Read return it again.
+  // more than flush_bytes of unsynced records begin to be synced here. A record
+  // over 64 MiB is INVALID_ARGUMENT and changes nothing. Any other error is
+  // final: from then on Append, Sync and Read return it again. A large group is
+  // compressed by two threads and written after the return; an error of that
+  // comes with a later Append or at the latest with the next Sync or Read.
   // RESOURCE_EXHAUSTED: the disk is full.
   absl::Status Append(absl::Span<v1::Record> records);
 
   // All that was appended is on disk when this returns OK. Every flush_bytes it
-  // also waits for a flush, some 20 ms. An error is final, as with Append.
+  // begins a flush, which the next Sync waits for, some 20 ms. An error is
+  // final, as with Append.
   absl::Status Sync();
 
-  // Calls visit with each record from `from` on, in order, to the last one
-  // appended before the call, until it returns false. Density, digests and
-  // checksums are checked on the way. A long stretch is read ahead by a thread
-  // of the call's own; visit runs on the caller's. OUT_OF_RANGE: `from` is
-  // before first_sequence() or after last_sequence() + 1. DATA_LOSS: damage;
-  // what was visited before it is right.
+  // Visits each record from `from` on, in order, to the last one appended
+  // before the call, until Visit returns false. Density, digests and checksums
+  // are checked on the way. A long stretch is read ahead by a thread of the
+  // call's own, which also prepares what the visitor has no time for; a few
+  // that are prepared may never be visited. OUT_OF_RANGE: `from` is before
+  // first_sequence() or after last_sequence() + 1. DATA_LOSS: damage; what was
+  // visited before it is right.
+  absl::Status Read(uint64_t from, RecordVisitor& visitor) const;
+  // The same without preparation.
   absl::Status Read(uint64_t from,
                     const std::function<bool(const v1::Record&)>& visit) const;
 

@@ -31,10 +31,9 @@ std::string ToText(const absl::Status& s) { return std::string(s.message()); }
 struct RowChain {
   void Add(v1::Record record) {
     const uint64_t sequence = rows.size() + 1;
-    const auto encoded = codec.Encode(sequence, digest, record);
-    ASSERT_TRUE(encoded.ok()) << encoded.status();
-    digest = encoded->digest;
-    rows.emplace_back(SequenceKey(sequence), encoded->stored);
+    const auto encoded = Encode(codec, sequence, digest, record);
+    digest = encoded.digest;
+    rows.emplace_back(SequenceKey(sequence), encoded.stored);
   }
 
   RecordCodec codec{{{1, ""}}, 1};
@@ -332,8 +331,8 @@ TEST_F(DamageTest, ARecordThatNamesAnotherPredecessorIsNamedByRead) {
 TEST_F(DamageTest, ADictionaryThatIsNotThereIsNamedByRead) {
   RecordCodec codec({{77, "words of another dictionary, long enough"}}, 77);
   v1::Record record = Notes(1, 1)[0];
-  const auto encoded = codec.Encode(1, GenesisDigest("5e1f09ab"), record);
-  MakeWithRows({{SequenceKey(1), encoded->stored}}, 1, encoded->digest);
+  const auto encoded = Encode(codec, 1, GenesisDigest("5e1f09ab"), record);
+  MakeWithRows({{SequenceKey(1), encoded.stored}}, 1, encoded.digest);
   const auto journal = Journal::Open(options_);
   ASSERT_TRUE(journal.ok()) << journal.status();
   const absl::Status s = ReadAll(**journal).status();

@@ -25,8 +25,8 @@ struct Written {
   bool stays_failed = true;  // every later call said the same
 };
 
-// Opens, appends and syncs 6 groups of 3.
-Written WriteSome(const JournalOptions& options) {
+// Opens, appends and syncs 6 groups.
+Written WriteSome(const JournalOptions& options, int group_size) {
   Written run;
   const auto opened = Journal::Open(options);
   if (!opened.ok()) {
@@ -36,7 +36,8 @@ Written WriteSome(const JournalOptions& options) {
   Journal& journal = **opened;
   run.synced = journal.synced_sequence();
   for (int group = 0; group < 6 && run.status.ok(); ++group) {
-    std::vector<v1::Record> records = Notes(journal.last_sequence() + 1, 3);
+    std::vector<v1::Record> records =
+        Notes(journal.last_sequence() + 1, group_size);
     run.status = journal.Append(absl::MakeSpan(records));
     if (run.status.ok()) run.status = journal.Sync();
     if (run.status.ok()) run.synced = journal.synced_sequence();
@@ -53,6 +54,8 @@ struct FaultCase {
   const char* name;
   Fault fault;
   Lasting lasting;
+  // The large ones are written by another thread.
+  int group_size = 3;
 };
 
 class FaultTest : public ::testing::TestWithParam<FaultCase> {};
@@ -65,11 +68,12 @@ TEST_P(FaultTest, TheNthChangeFailsAndNothingSyncedIsLost) {
     SCOPED_TRACE(absl::StrCat("change ", n, " fails"));
     JournalOptions options = TestOptions(tests.New("j"));
     options.file_system = files;
-    options.flush_bytes = 1'200;  // one flush at least
+    // One flush at least.
+    options.flush_bytes = 400 * GetParam().group_size;
     files->Set({.fail_at = n,
                 .fault = GetParam().fault,
                 .lasting = GetParam().lasting});
-    const Written run = WriteSome(options);
+    const Written run = WriteSome(options, GetParam().group_size);
     const bool reached = files->has_failed();
     EXPECT_FALSE(absl::IsDataLoss(run.status)) << run.status;
     EXPECT_TRUE(run.stays_failed) << run.status;
@@ -77,9 +81,9 @@ TEST_P(FaultTest, TheNthChangeFailsAndNothingSyncedIsLost) {
       EXPECT_TRUE(absl::IsResourceExhausted(run.status)) << run.status;
     }
     files->Set({});
-    const Written next = WriteSome(options);
+    const Written next = WriteSome(options, GetParam().group_size);
     EXPECT_TRUE(next.status.ok()) << next.status;
-    EXPECT_GE(next.synced, run.synced + 18);
+    EXPECT_GE(next.synced, run.synced + 6 * GetParam().group_size);
     const auto journal = Journal::Open(options);
     const auto read = ReadAll(**journal);
     ASSERT_TRUE(read.ok()) << read.status();
@@ -98,7 +102,11 @@ INSTANTIATE_TEST_SUITE_P(
         FaultCase{"ErrorOnce", Fault::kInputOutputError, Lasting::kOnce},
         FaultCase{"ErrorForEver", Fault::kInputOutputError, Lasting::kForEver},
         FaultCase{"NoSpaceOnce", Fault::kNoSpace, Lasting::kOnce},
-        FaultCase{"NoSpaceForEver", Fault::kNoSpace, Lasting::kForEver}),
+        FaultCase{"NoSpaceForEver", Fault::kNoSpace, Lasting::kForEver},
+        FaultCase{"ErrorOnceInLargeGroups", Fault::kInputOutputError,
+                  Lasting::kOnce, 20},
+        FaultCase{"NoSpaceForEverInLargeGroups", Fault::kNoSpace,
+                  Lasting::kForEver, 20}),
     [](const auto& param) { return param.param.name; });
 
 TEST(DiskFullTest, TheErrorNamesTheRecordsTheJournalAndTheFreeBytes) {
@@ -115,6 +123,23 @@ TEST(DiskFullTest, TheErrorNamesTheRecordsTheJournalAndTheFreeBytes) {
   EXPECT_THAT(text, HasSubstr("appending records 1 to 3 to journal '"));
   EXPECT_THAT(text, HasSubstr(options.directory));
   EXPECT_THAT(text, HasSubstr(" bytes are free there"));
+}
+
+TEST(DiskFullTest, ALargeGroupThatWasNotWrittenIsNamedByTheNextSync) {
+  TestDirectory tests;
+  const auto files = std::make_shared<FaultyFileSystem>();
+  JournalOptions options = TestOptions(tests.New("j"));
+  options.file_system = files;
+  const auto journal = Journal::Open(options);
+  files->Set({.fail_at = 1, .fault = Fault::kNoSpace});
+  std::vector<v1::Record> records = Notes(1, 40);
+  ASSERT_TRUE((*journal)->Append(absl::MakeSpan(records)).ok());
+  const absl::Status s = (*journal)->Sync();
+  EXPECT_TRUE(absl::IsResourceExhausted(s)) << s;
+  EXPECT_THAT(std::string(s.message()),
+              HasSubstr("appending records 1 to 40 to journal '"));
+  EXPECT_EQ(ReadAll(**journal).status(), s);
+  EXPECT_EQ((*journal)->Append(absl::MakeSpan(records)), s);
 }
 
 TEST(DiskFullTest, SpaceThatComesBackDoesNotReviveAFailedJournal) {

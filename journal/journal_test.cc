@@ -166,6 +166,8 @@ TEST_F(JournalTest, UnsyncedRecordsAreSyncedOnceTheyExceedTheFlushBytes) {
   const auto journal = MustOpen(options_);
   for (uint64_t i = 0; i < 3; ++i) MustAppend(*journal, Notes(1 + 20 * i, 20));
   // A row counts 100 bytes and more, so each group of 20 is over the limit.
+  // Reading waits for what was begun.
+  EXPECT_EQ(ReadAll(*journal)->size(), 60u);
   EXPECT_EQ(journal->synced_sequence(), 40u);
   EXPECT_EQ(journal->last_sequence(), 60u);
 }

@@ -77,6 +77,14 @@ absl::StatusOr<std::vector<v1::Record>> ReadAll(const Journal& journal) {
   return records;
 }
 
+StoredRecord Encode(const RecordCodec& codec, uint64_t sequence,
+                    const Digest& previous, v1::Record& record) {
+  absl::StatusOr<std::string> stored = codec.Compress(sequence, record);
+  BINDER_CHECK(stored.ok());
+  const Digest digest = Seal(sequence, previous, *stored);
+  return {*std::move(stored), digest};
+}
+
 CrashWriter::CrashWriter(const std::string& directory, uint64_t seed) {
   int ends[2];
   BINDER_CHECK(pipe2(ends, O_CLOEXEC) == 0);

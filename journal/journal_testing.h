@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "journal/journal.h"
+#include "journal/record.h"
 #include "proto/journal.pb.h"
 
 namespace gpubinder {
@@ -42,6 +43,14 @@ std::vector<v1::Record> Notes(uint64_t first, int count);
 uint64_t NumberOf(const v1::Record& record);
 
 absl::StatusOr<std::vector<v1::Record>> ReadAll(const Journal& journal);
+
+struct StoredRecord {
+  std::string stored;
+  Digest digest;
+};
+// The whole of encoding.
+StoredRecord Encode(const RecordCodec& codec, uint64_t sequence,
+                    const Digest& previous, v1::Record& record);
 
 // A running crash_writer. Killed at the latest when this goes away.
 class CrashWriter {

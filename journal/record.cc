@@ -52,6 +52,15 @@ bool ParseInto(const std::string& plain, v1::Record& record) {
          record.ParseFromString(plain);
 }
 
+std::unique_ptr<ZSTD_CCtx, FreeZstd> NewCompressor() {
+  std::unique_ptr<ZSTD_CCtx, FreeZstd> made(ZSTD_createCCtx());
+  ZSTD_CCtx_setParameter(made.get(), ZSTD_c_compressionLevel, kLevel);
+  // Our header has both: the id, and a checksum over all that is stored.
+  ZSTD_CCtx_setParameter(made.get(), ZSTD_c_dictIDFlag, 0);
+  ZSTD_CCtx_setParameter(made.get(), ZSTD_c_checksumFlag, 0);
+  return made;
+}
+
 uint16_t DictionaryIdOf(absl::string_view stored) {
   return static_cast<uint16_t>(static_cast<unsigned char>(stored[1]) |
                                static_cast<unsigned char>(stored[2]) << 8);
@@ -125,11 +134,8 @@ absl::StatusOr<RecordHeader> CheckStored(uint64_t sequence,
 
 struct RecordCodec::Zstd {
   uint16_t current;
-  std::unique_ptr<ZSTD_CCtx, FreeZstd> compressor;
   std::unique_ptr<ZSTD_CDict, FreeZstd> compress_with;
   std::map<uint16_t, std::unique_ptr<ZSTD_DDict, FreeZstd>> decompress_with;
-  // Kept from record to record, so that neither is made and zeroed anew.
-  std::string serialised, frame;
 };
 
 RecordCodec::RecordCodec(const std::map<uint16_t, std::string>& dictionaries,
@@ -138,15 +144,8 @@ RecordCodec::RecordCodec(const std::map<uint16_t, std::string>& dictionaries,
   const auto chosen = dictionaries.find(current);
   BINDER_CHECK(chosen != dictionaries.end());
   zstd_->current = current;
-  zstd_->compressor.reset(ZSTD_createCCtx());
   zstd_->compress_with.reset(
       ZSTD_createCDict(chosen->second.data(), chosen->second.size(), kLevel));
-  ZSTD_CCtx* const c = zstd_->compressor.get();
-  ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, kLevel);
-  // Our header has both: the id, and a checksum over all that is stored.
-  ZSTD_CCtx_setParameter(c, ZSTD_c_dictIDFlag, 0);
-  ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 0);
-  ZSTD_CCtx_refCDict(c, zstd_->compress_with.get());
   for (const auto& [id, text] : dictionaries) {
     zstd_->decompress_with[id].reset(
         ZSTD_createDDict(text.data(), text.size()));
@@ -155,9 +154,8 @@ RecordCodec::RecordCodec(const std::map<uint16_t, std::string>& dictionaries,
 
 RecordCodec::~RecordCodec() = default;
 
-absl::StatusOr<EncodedRecord> RecordCodec::Encode(uint64_t sequence,
-                                                  const Digest& previous,
-                                                  v1::Record& record) {
+absl::StatusOr<std::string> RecordCodec::Compress(uint64_t sequence,
+                                                  v1::Record& record) const {
   record.clear_sequence();
   record.clear_previous_digest();
   record.clear_journal_uid();
@@ -167,38 +165,43 @@ absl::StatusOr<EncodedRecord> RecordCodec::Encode(uint64_t sequence,
         absl::StrCat("record ", sequence, " has ", size, " bytes, at most ",
                      kMaxRecordBytes, " are legal"));
   }
-  std::string& plain = zstd_->serialised;
+  // Kept from record to record, so that they are not made and zeroed anew.
+  thread_local const std::unique_ptr<ZSTD_CCtx, FreeZstd> compressor =
+      NewCompressor();
+  thread_local std::string plain, frame;
   if (plain.size() < size) plain.resize(size);
   record.SerializeWithCachedSizesToArray(
       reinterpret_cast<uint8_t*>(plain.data()));
-  std::string& frame = zstd_->frame;
   const size_t most = ZSTD_compressBound(size);
   if (frame.size() < most) frame.resize(most);
-  const size_t frame_size = ZSTD_compress2(
-      zstd_->compressor.get(), frame.data(), frame.size(), plain.data(), size);
+  ZSTD_CCtx_refCDict(compressor.get(), zstd_->compress_with.get());
+  const size_t frame_size = ZSTD_compress2(compressor.get(), frame.data(),
+                                           frame.size(), plain.data(), size);
   BINDER_CHECK(!ZSTD_isError(frame_size));
 
-  EncodedRecord encoded;
-  std::string& stored = encoded.stored;
+  std::string stored;
   stored.reserve(kFrameAt + frame_size);
   stored.resize(kFrameAt);
   stored.append(frame, 0, frame_size);
+  stored[0] = kLayout;
+  stored[1] = static_cast<char>(zstd_->current & 0xff);
+  stored[2] = static_cast<char>(zstd_->current >> 8);
   if (size > kKeptBytes) {
     plain = std::string();
     frame = std::string();
   }
-  stored[0] = kLayout;
-  stored[1] = static_cast<char>(zstd_->current & 0xff);
-  stored[2] = static_cast<char>(zstd_->current >> 8);
+  return stored;
+}
+
+Digest Seal(uint64_t sequence, const Digest& previous, std::string& stored) {
+  BINDER_CHECK(stored.size() >= kFrameAt);
   std::memcpy(stored.data() + kPreviousAt, previous.data(), previous.size());
   const absl::string_view view = stored;
-  encoded.digest = DigestOf(SequenceKey(sequence), view.substr(0, kChecksumAt),
-                            view.substr(kFrameAt));
-  std::memcpy(stored.data() + kChecksumAt, encoded.digest.data(),
-              kChecksumBytes);
-  record.set_sequence(sequence);
-  record.set_previous_digest(previous.data(), previous.size());
-  return encoded;
+  const Digest digest =
+      DigestOf(SequenceKey(sequence), view.substr(0, kChecksumAt),
+               view.substr(kFrameAt));
+  std::memcpy(stored.data() + kChecksumAt, digest.data(), kChecksumBytes);
+  return digest;
 }
 
 absl::Status RecordCodec::Decode(absl::string_view stored,

@@ -54,35 +54,36 @@ struct RecordHeader {
 absl::StatusOr<RecordHeader> CheckStored(uint64_t sequence,
                                          absl::string_view stored);
 
-struct EncodedRecord {
-  std::string stored;
-  Digest digest;
-};
-
-// Compresses and decompresses with the dictionaries of one journal. Encode is
-// for one thread at a time; Decode may be called from any number.
+// Compresses and decompresses with the dictionaries of one journal. Any number
+// of threads may call it.
 class RecordCodec {
  public:
-  // Dictionaries by id; `current` is the one that Encode uses and must be one
+  // Dictionaries by id; `current` is the one that Compress uses and must be one
   // of them. The texts are copied.
   RecordCodec(const std::map<uint16_t, std::string>& dictionaries,
               uint16_t current);
   ~RecordCodec();
 
-  // Sets the record's sequence and previous_digest and clears its
-  // journal_uid. INVALID_ARGUMENT: over kMaxRecordBytes.
-  absl::StatusOr<EncodedRecord> Encode(uint64_t sequence,
-                                       const Digest& previous,
-                                       v1::Record& record);
+  // The first half of encoding, and most of its cost: a stored value that
+  // waits for Seal. Clears the record's sequence, previous_digest and
+  // journal_uid. INVALID_ARGUMENT, which names `sequence`: over
+  // kMaxRecordBytes.
+  absl::StatusOr<std::string> Compress(uint64_t sequence,
+                                       v1::Record& record) const;
 
-  // The inverse for a value that CheckStored has passed; journal_uid is left
-  // empty. DATA_LOSS: not what Encode made, or an unknown dictionary.
+  // The inverse for a value that CheckStored has passed; sequence, previous
+  // digest and journal_uid are left empty. DATA_LOSS: not what Compress made,
+  // or an unknown dictionary.
   absl::Status Decode(absl::string_view stored, v1::Record& record) const;
 
  private:
   struct Zstd;
   std::unique_ptr<Zstd> zstd_;
 };
+
+// The second half: puts a compressed value behind the record that has the
+// digest `previous`. Gives its own digest.
+Digest Seal(uint64_t sequence, const Digest& previous, std::string& stored);
 
 }  // namespace gpubinder
 

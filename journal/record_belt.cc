@@ -7,10 +7,9 @@
 namespace gpubinder {
 namespace {
 
-// Enough that a hand-over costs nothing beside the records, and few enough that
-// two batches stay in the processor's cache.
-constexpr size_t kBatchRecords = 64;
 constexpr uint64_t kBatchBytes = 256 << 10;
+// Buffers that have held a huge text are not kept.
+constexpr size_t kKeptBytes = 1 << 20;
 
 // The text was written by another core, from where each line would be waited
 // for.
@@ -41,8 +40,16 @@ void RecordBelt::Put(uint64_t bytes) {
 }
 
 void RecordBelt::HandOver() {
+  Batch& batch = batches_[filling_];
+  size_t prepared = filled_;
+  // From the end, so that the visitor begins with those it prepares itself.
+  while (prepared > 0 && !idle_.load(std::memory_order_relaxed)) {
+    --prepared;
+    visitor_.Prepare(SlotOf(filling_, prepared), batch.records[prepared]);
+  }
   absl::MutexLock hold(&mutex_);
-  batches_[filling_].size = filled_;
+  batch.prepared = prepared;
+  batch.size = filled_;
   filling_ ^= 1;
   filled_ = 0;
   bytes_ = 0;
@@ -54,23 +61,36 @@ void RecordBelt::End() {
   ended_ = true;
 }
 
-bool RecordBelt::VisitAll(const std::function<bool(const v1::Record&)>& visit) {
+bool RecordBelt::VisitAll() {
   for (;;) {
     Batch& batch = batches_[visiting_];
     {
       absl::MutexLock hold(&mutex_);
+      idle_.store(true, std::memory_order_relaxed);
       mutex_.Await(absl::Condition(this, &RecordBelt::VisitorMayGoOn));
       if (batch.size == 0) return true;
+      idle_.store(false, std::memory_order_relaxed);
     }
     bool more = true;
     for (size_t i = 0; more && i < batch.size; ++i) {
-      if (i + 1 < batch.size) Prefetch(batch.records[i + 1].object().json());
-      more = visit(batch.records[i]);
+      v1::Record& record = batch.records[i];
+      const size_t slot = SlotOf(visiting_, i);
+      if (i < batch.prepared) {
+        if (i + 1 < batch.prepared) {
+          Prefetch(batch.records[i + 1].object().json());
+        }
+        visitor_.Prepare(slot, record);
+      }
+      more = visitor_.Visit(slot, record);
+      if (record.object().json().size() > kKeptBytes) record.Clear();
     }
     absl::MutexLock hold(&mutex_);
     batch.size = 0;
     stopped_ = !more;
-    if (!more) return false;
+    if (!more) {
+      idle_.store(true, std::memory_order_relaxed);
+      return false;
+    }
     visiting_ ^= 1;
   }
 }

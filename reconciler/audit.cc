@@ -1,6 +1,7 @@
 #include "reconciler/audit.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "proto/journal.pb.h"
+#include "reconciler/model/fold.h"
 #include "reconciler/model/invariants.h"
 #include "reconciler/model/pass.h"
 #include "reconciler/naive/judge.h"
@@ -34,7 +36,7 @@ class Auditor {
   Auditor(const AuditOptions& options, AuditReport& report)
       : options_(options), report_(report) {}
 
-  void Take(const v1::Record& record) {
+  void Take(const v1::Record& record, std::optional<Object> object) {
     sequence_ = record.sequence();
     ++report_.records;
     CheckTime(record);
@@ -51,7 +53,7 @@ class Auditor {
       awaited_.clear();
       unknown_.clear();
     }
-    FoldRecord(record, snapshot_);
+    Fold(record, std::move(object), snapshot_);
   }
 
  private:
@@ -184,11 +186,12 @@ AuditReport Audit(const Journal& journal, const AuditOptions& options) {
   AuditReport report;
   Auditor auditor(options, report);
   report.read =
-      journal.Read(journal.first_sequence(), [&](const v1::Record& record) {
-        if (options.on_record) options.on_record(record.sequence());
-        auditor.Take(record);
-        return true;
-      });
+      ReadDecoded(journal, journal.first_sequence(),
+                  [&](const v1::Record& record, std::optional<Object> object) {
+                    if (options.on_record) options.on_record(record.sequence());
+                    auditor.Take(record, std::move(object));
+                    return true;
+                  });
   report.last_digest = absl::BytesToHexString(journal.last_digest());
   return report;
 }

@@ -15,6 +15,7 @@
 #include "proto/check.h"
 #include "reconciler/effector.h"
 #include "reconciler/model/by_hand.h"
+#include "reconciler/model/fold.h"
 #include "reconciler/record_fold.h"
 #include "reconciler/watch_record.h"
 #include "reconciler/watches.h"
@@ -45,12 +46,13 @@ class Loop::Impl {
   absl::Status FoldJournal() {
     absl::MutexLock lock(&mutex_);
     if (journal_.last_sequence() == 0) return absl::OkStatus();
-    return journal_.Read(journal_.first_sequence(),
-                         [this](const v1::Record& record) {
-                           last_time_ = record.time_unix_nanos();
-                           FoldRecord(record, snapshot_);
-                           return true;
-                         });
+    return ReadDecoded(
+        journal_, journal_.first_sequence(),
+        [this](const v1::Record& record, std::optional<Object> object) {
+          last_time_ = record.time_unix_nanos();
+          Fold(record, std::move(object), snapshot_);
+          return true;
+        });
   }
 
   void Start() {

@@ -3,8 +3,15 @@
 #ifndef RECONCILER_RECORD_FOLD_H_
 #define RECONCILER_RECORD_FOLD_H_
 
+#include <cstdint>
+#include <optional>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "journal/journal.h"
 #include "proto/journal.pb.h"
 #include "reconciler/model/fold.h"
+#include "reconciler/model/objects.h"
 #include "reconciler/model/snapshot.h"
 
 namespace gpubinder {
@@ -13,6 +20,12 @@ namespace gpubinder {
 // record. Text that is no JSON object folds as nothing. Not thread-safe on
 // one snapshot. O(record + log objects).
 Change FoldRecord(const v1::Record& record, Snapshot& snapshot);
+
+// Journal::Read, which decodes on both of its threads: visits each record with
+// what Fold wants beside it, until `visit` returns false.
+absl::Status ReadDecoded(
+    const Journal& journal, uint64_t from,
+    absl::FunctionRef<bool(const v1::Record&, std::optional<Object>)> visit);
 
 }  // namespace gpubinder
 

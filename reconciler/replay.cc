@@ -3,11 +3,13 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "reconciler/model/fold.h"
 #include "reconciler/model/pass.h"
 #include "reconciler/record_fold.h"
 
@@ -57,8 +59,9 @@ absl::StatusOr<ReplayResult> Replay(const Journal& journal,
   ReplayResult result;
   Snapshot snapshot;
   absl::Time pass_time;
-  const absl::Status read =
-      journal.Read(journal.first_sequence(), [&](const v1::Record& record) {
+  const absl::Status read = ReadDecoded(
+      journal, journal.first_sequence(),
+      [&](const v1::Record& record, std::optional<Object> object) {
         ++result.records;
         if (options.on_record) options.on_record(record.sequence());
         if (record.has_pass_began()) {
@@ -78,7 +81,7 @@ absl::StatusOr<ReplayResult> Replay(const Journal& journal,
             return false;
           }
         }
-        FoldRecord(record, snapshot);
+        Fold(record, std::move(object), snapshot);
         return true;
       });
   if (!read.ok()) return read;

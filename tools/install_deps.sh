@@ -9,8 +9,8 @@ readonly packages=(
   clang clang-format libclang-rt-14-dev lld llvm
   # libraries
   libabsl-dev libbenchmark-dev libboost-dev libboost-system-dev libcurl4-openssl-dev libgmock-dev
-  libgrpc++-dev libgtest-dev libprotobuf-dev librocksdb-dev libsimdjson-dev libspdlog-dev
-  libssl-dev libyaml-cpp-dev libzstd-dev nlohmann-json3-dev protobuf-compiler
+  libgrpc++-dev libgtest-dev libjemalloc-dev libprotobuf-dev librocksdb-dev libsimdjson-dev
+  libspdlog-dev libssl-dev libyaml-cpp-dev libzstd-dev nlohmann-json3-dev protobuf-compiler
   protobuf-compiler-grpc zlib1g-dev
   # scripts
   ca-certificates curl git openssl python3

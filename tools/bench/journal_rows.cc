@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -276,10 +277,11 @@ absl::Status CheckReplayed(const EventStream& stream,
 }
 
 absl::Status ReplayInto(const Journal& journal, Snapshot& snapshot) {
-  return journal.Read(1, [&](const v1::Record& record) {
-    FoldRecord(record, snapshot);
-    return true;
-  });
+  return ReadDecoded(
+      journal, 1, [&](const v1::Record& record, std::optional<Object> object) {
+        Fold(record, std::move(object), snapshot);
+        return true;
+      });
 }
 
 // Replays and projects; the snapshot goes away outside of the time.
