@@ -22,7 +22,7 @@ namespace {
 // Requests are names and page tokens.
 constexpr int kMostRequestBytes = 64 << 10;
 constexpr int kMostCallsPerConnection = 64;
-constexpr int kMostThreads = 8;
+constexpr int kMostThreads = 32;
 constexpr int kIdleMillis = 5 * 60 * 1000;
 constexpr std::chrono::seconds kShutdownGrace(1);
 

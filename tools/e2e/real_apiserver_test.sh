@@ -35,8 +35,18 @@ trap finish EXIT
 say() { printf 'real_apiserver_test: %s\n' "$*"; }
 fail() { say "FAILED: $*"; exit 1; }
 
-# Waits for a value that kubectl can read: what, path, value.
+# Runs a command until it succeeds, for a minute at most.
+eventually() {
+  local deadline=$((SECONDS + 60))
+  until "$@"; do ((SECONDS < deadline)) || return 1; done
+}
+
+exists() { kubectl get "$1" -n tenant-a >/dev/null 2>&1; }
+
+# Waits for a value that kubectl can read: what, path, value. What the binder
+# makes may not be there yet, which kubectl would not wait for.
 await() {
+  eventually exists "$1" || fail "$1 was never made"
   kubectl wait "$1" -n tenant-a "--for=jsonpath=$2=$3" --timeout=60s \
     >/dev/null ||
     fail "$1 never had $2 = $3; it is: $(kubectl get "$1" -n tenant-a -o yaml)"
@@ -47,6 +57,8 @@ warnings() {
   kubectl get events -n tenant-a -o name \
     --field-selector type=Warning,reason=NoNodeFits | wc -l
 }
+
+was_warned() { (($(warnings) > 0)); }
 
 # A VM of run strategy Always that names claims.
 make_vm() {  # name, claims annotation
@@ -180,9 +192,7 @@ make_vm big "$big"
 start_vmi big "$big" launcher-big-1 1 4
 kubectl wait pod/launcher-big-1 -n tenant-a --for=delete --timeout=60s \
   >/dev/null || fail "the refused launcher was not deleted"
-rejected=$(kubectl get gpuclaimset -n tenant-a big \
-  -o 'jsonpath={.status.rejectedNodes[*].nodeName}')
-[[ $rejected == gpu-1 ]] || fail "rejected nodes are '$rejected', not gpu-1"
+await gpuclaimset/big '{.status.rejectedNodes[*].nodeName}' gpu-1
 # What virt-controller does with a VMI whose launcher has gone.
 kubectl patch vmi -n tenant-a big --type=merge \
   -p '{"status":{"phase":"Failed","activePods":{}}}' >/dev/null
@@ -196,10 +206,7 @@ make_vm huge "$huge"
 start_vmi huge "$huge" launcher-huge 8 100m
 await gpuclaimset/huge '{.status.reason}' NoNodeFits
 # The Warning is a write of its own, after that of the set.
-deadline=$((SECONDS + 60))
-until (($(warnings) > 0)); do
-  ((SECONDS < deadline)) || fail "no Warning was given"
-done
+eventually was_warned || fail "no Warning was given"
 grpc=$(sed -n 's/.*answering on \([0-9.:]*\).*/\1/p' "$log" | head -n 1)
 # Exit code 1: it waits.
 why=$("$GPUBINDER" explain --address "$grpc" tenant-a/huge) && fail "it does not wait"
