@@ -182,6 +182,10 @@ absl::StatusOr<v1::ExplainResponse> AnswerExplain(
   *response.mutable_source() = pass.source;
   bool whole =
       !AddExplanation(set->explanation, *response.mutable_explanation());
+  auto held = pass.held_writes.find(set->explanation.key());
+  if (held != pass.held_writes.end()) {
+    *response.mutable_held_write() = held->second;
+  }
   size_t bytes = SizeOf(response);
   whole = AddAll(set->members, bytes, *response.mutable_members()) && whole;
   whole =

@@ -82,6 +82,17 @@ TEST(AnswerExplain, RowsAreByNodeAcrossGroups) {
   EXPECT_EQ(answer->source().sequence(), 9u);
 }
 
+TEST(AnswerExplain, AWriteThatIsHeldBackIsOfItsSetOnly) {
+  Sets sets;
+  AddSet(sets, "t", "web", v1::PLACED);
+  AddSet(sets, "t", "other", v1::PLACED);
+  PublishedPass pass = sets.Pass();
+  pass.held_writes["t/web"].set_write("RecordRejection of GPUClaim t/y");
+  EXPECT_EQ(AnswerExplain(pass, Ask("t", "web"))->held_write().write(),
+            "RecordRejection of GPUClaim t/y");
+  EXPECT_FALSE(AnswerExplain(pass, Ask("t", "other"))->has_held_write());
+}
+
 TEST(AnswerExplain, RowsOnlyWhenAskedFor) {
   Sets pass;
   AddSet(pass, "t", "web", v1::NO_NODE_FITS, {{.nodes = {"a"}}});

@@ -154,6 +154,17 @@ void PublishNamespaces(const PassResult& result, const Snapshot& snapshot,
   }
 }
 
+void PublishHeldWrites(const Snapshot& snapshot, PublishedPass& pass) {
+  for (const auto& [key, rate] : snapshot.write_rates) {
+    v1::HeldWrite& held = pass.held_writes[key];
+    held.set_write(rate.write);
+    held.set_answer(rate.answer);
+    held.set_tries(rate.refusals);
+    held.set_next_try_unix_seconds(absl::ToUnixSeconds(
+        rate.until + absl::Seconds(1) - absl::Nanoseconds(1)));
+  }
+}
+
 // Puts the node where it belongs by name, or takes it away when it has gone.
 void PublishNode(NameId id, const Books& books, const Snapshot& snapshot,
                  PublishedPass& pass) {
@@ -237,6 +248,7 @@ std::shared_ptr<const PublishedPass> PublishPass(
   pass->source = source;
   PublishNamespaces(result, snapshot, previous, *pass);
   PublishNodes(result, snapshot, previous, *pass);
+  PublishHeldWrites(snapshot, *pass);
   return pass;
 }
 

@@ -63,6 +63,8 @@ struct PublishedNode {
 
 struct PublishedPass {
   v1::Source source;  // of every answer
+  // By the key of the set, which waits for it.
+  absl::btree_map<std::string, v1::HeldWrite> held_writes;
   absl::btree_map<std::string, std::shared_ptr<const PublishedNamespace>>
       namespaces;                                           // none is empty
   std::vector<std::shared_ptr<const PublishedNode>> nodes;  // by name

@@ -225,6 +225,32 @@ TEST_F(PassBoardTest, VmIsFoundByItsNameAndByItsClaims) {
   EXPECT_EQ(pass->Find("u", "web"), nullptr);
 }
 
+TEST_F(PassBoardTest, AWriteThatIsRefusedIsShownUntilOneIsTaken) {
+  AddClaim("x", 2, 20);
+  const std::string key = Publish()->Find("t", "x")->explanation.key();
+  EXPECT_TRUE(previous_->held_writes.empty());
+  const auto& sent = snapshot_.in_flight;
+  const auto bind = std::find_if(sent.begin(), sent.end(), [](const auto& one) {
+    return one.second.has_bind_claim();
+  });
+  ASSERT_NE(bind, sent.end());
+  v1::Record record;
+  record.set_sequence(++sequence_);
+  record.set_time_unix_nanos(absl::ToUnixNanos(kNow));
+  v1::Outcome& outcome = *record.mutable_outcome();
+  outcome.set_decision(bind->first.first);
+  outcome.set_effect(bind->first.second);
+  outcome.set_kind(v1::Outcome::REFUSED);
+  outcome.set_code(403);
+  outcome.set_message("no such right");
+  Fold(record, std::nullopt, snapshot_);
+  const v1::HeldWrite held = Publish()->held_writes.at(key);
+  EXPECT_EQ(held.write(), "BindClaim of GPUClaim t/x");
+  EXPECT_EQ(held.answer(), "403 no such right");
+  EXPECT_EQ(held.tries(), 1);
+  EXPECT_EQ(held.next_try_unix_seconds(), absl::ToUnixSeconds(kNow) + 1);
+}
+
 TEST(PassBoard, ReadersKeepThePassTheyGot) {
   PassBoard board;
   EXPECT_EQ(board.Latest(), nullptr);

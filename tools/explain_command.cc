@@ -38,6 +38,12 @@ void PrintWrapped(absl::string_view text, const Console& console) {
   }
 }
 
+std::string TimeText(int64_t unix_seconds) {
+  return absl::FormatTime(absl::RFC3339_sec,
+                          absl::FromUnixSeconds(unix_seconds),
+                          absl::UTCTimeZone());
+}
+
 void PrintNodes(const v1::ExplainResponse& answer, const Console& console) {
   if (answer.rows().empty()) return;
   console.out << "nodes:\n";
@@ -69,12 +75,16 @@ void Print(const v1::ExplainResponse& answer, const Console& console) {
   }
   for (const v1::RejectionEntry& entry : answer.rejections()) {
     console.out << "refused by " << entry.node_name() << " (" << entry.reason()
-                << ") until "
-                << absl::FormatTime(
-                       absl::RFC3339_sec,
-                       absl::FromUnixSeconds(entry.until_unix_seconds()),
-                       absl::UTCTimeZone())
-                << "\n";
+                << ") until " << TimeText(entry.until_unix_seconds()) << "\n";
+  }
+  if (answer.has_held_write()) {
+    const v1::HeldWrite& held = answer.held_write();
+    PrintWrapped(
+        absl::StrCat("its next write is held back: ", held.write(), ", tried ",
+                     held.tries(), held.tries() == 1 ? " time" : " times",
+                     ", answer ", held.answer(), "; not again before ",
+                     TimeText(held.next_try_unix_seconds())),
+        console);
   }
   PrintNodes(answer, console);
   console.out << "decided by record " << answer.source().sequence()

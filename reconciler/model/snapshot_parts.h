@@ -111,6 +111,8 @@ struct Ending {
 // be tried: a conflict at once, the rest at a rate that falls to two a minute.
 struct WriteRate {
   int64_t refusals = 0;
+  // "RecordRejection of GPUClaim t/web-gpu", and what came back.
+  std::string write, answer;
   absl::Time until = absl::InfinitePast();
 };
 

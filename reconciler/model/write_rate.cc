@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/utf8.h"
 
 namespace gpubinder {
 namespace {
@@ -97,6 +98,21 @@ bool DidNotStick(const v1::Effect& effect, absl::Time at, Snapshot& snapshot) {
   return repeated;
 }
 
+std::string WriteText(const v1::Effect& effect) {
+  const v1::Target& target = effect.target();
+  return absl::StrCat(v1::Effect::descriptor()
+                          ->FindFieldByNumber(effect.write_case())
+                          ->message_type()
+                          ->name(),
+                      " of ", target.kind(), " ", target.namespace_(),
+                      target.namespace_().empty() ? "" : "/", target.name());
+}
+
+std::string AnswerText(const v1::Outcome& outcome) {
+  if (outcome.kind() == v1::Outcome::APPLIED) return "done, and undone since";
+  return absl::StrCat(outcome.code(), " ", Utf8Within(outcome.message(), 200));
+}
+
 }  // namespace
 
 std::string WrittenObject(const v1::Target& target) {
@@ -130,6 +146,8 @@ void NoteRate(const v1::Effect& effect, const v1::Outcome& outcome,
   WriteRate& rate = snapshot.write_rates[key];
   const bool conflict = outcome.code() == 409 && rate.refusals == 0;
   ++rate.refusals;
+  rate.write = WriteText(effect);
+  rate.answer = AnswerText(outcome);
   const int64_t doublings = std::min<int64_t>(rate.refusals - 1, 5);
   absl::Duration wait =
       conflict ? absl::ZeroDuration()

@@ -193,7 +193,16 @@ std::vector<std::string> ScenarioRunner::Explain(absl::string_view name) const {
   const auto [space, short_name] = SplitName(name);
   const std::string key = absl::StrCat(space, "/", short_name);
   for (const SetView& view : result_.sets) {
-    if (view.set.key() == key) return ViewText(view);
+    if (view.set.key() != key) continue;
+    std::vector<std::string> lines = ViewText(view);
+    auto held = snapshot_.write_rates.find(key);
+    if (held != snapshot_.write_rates.end()) {
+      const WriteRate& rate = held->second;
+      lines.push_back(absl::StrCat(
+          "  held: ", rate.write, ", tried ", rate.refusals, ", ", rate.answer,
+          ", again in ", absl::FormatDuration(rate.until - now_)));
+    }
+    return lines;
   }
   return {absl::StrCat("no set ", key)};
 }

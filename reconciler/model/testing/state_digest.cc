@@ -219,8 +219,8 @@ struct Feeder {
     All(vmi, at);
   }
   void Feed(const WriteRate& value) {
-    const auto& [refusals, until] = value;
-    All(refusals, until);
+    const auto& [refusals, write, answer, until] = value;
+    All(refusals, write, answer, until);
   }
   void Feed(const AppliedWrite& value) {
     const auto& [content, at] = value;
