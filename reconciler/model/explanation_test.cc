@@ -37,6 +37,15 @@ TEST(MessageOfTest, CountsNodesByReasonWithTheMostFree) {
             "(most free 3, wanted 4)");
 }
 
+TEST(MessageOfTest, CountsNodesThatWouldFit) {
+  EXPECT_EQ(MessageOf({.reason = v1::NO_NODE_FITS,
+                       .judged = JudgeAs({{.nodes = {"a"}}})}),
+            "NoNodeFits: 1 node would fit, but the VM's pod is elsewhere");
+  EXPECT_EQ(MessageOf({.reason = v1::NO_NODE_FITS,
+                       .judged = JudgeAs({{.nodes = {"a", "b"}}})}),
+            "NoNodeFits: 2 nodes would fit, but the VM's pod is elsewhere");
+}
+
 TEST(MessageOfTest, IsCutAtAWholeCharacterWithin1024Bytes) {
   for (int lead = 0; lead < 4; ++lead) {
     v1::ReasonDetail detail = Detail(v1::FOREIGN_GATE);

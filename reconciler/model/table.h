@@ -123,9 +123,8 @@ class Table {
   void NoteUid(Row row) {
     const std::string& uid = rows_[row]->meta.uid;
     const uint64_t hash = HashOfTexts(uid, "");
-    const std::optional<Row> before = with_uid_.Find(hash, [&](Row other) {
-      return other != row && rows_[other]->meta.uid == uid;
-    });
+    const std::optional<Row> before = with_uid_.Find(
+        hash, [&](Row other) { return rows_[other]->meta.uid == uid; });
     if (before.has_value()) {
       with_uid_.Erase(hash, *before);
       has_uid_[*before] = false;

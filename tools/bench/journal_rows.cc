@@ -157,9 +157,12 @@ struct Appender {
         return {};
       }
       sample = Time(Clock::kWall, events(), [&] {
-        if (absl::Status s = AppendAll(**journal, records, syncing); !s.ok()) {
-          status = s;
-        }
+        absl::Status s = AppendAll(**journal, records, syncing);
+        // What is still on its way to the log counts: reading waits for it.
+        const uint64_t next = (*journal)->last_sequence() + 1;
+        if (s.ok())
+          s = (*journal)->Read(next, [](const v1::Record&) { return false; });
+        if (!s.ok()) status = s;
       });
     }
     work.Remove(directory);
