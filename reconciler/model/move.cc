@@ -47,7 +47,7 @@ std::optional<v1::ReasonDetail> WhyLeaves(size_t index, const ClaimSet& set,
   return why;
 }
 
-// A split set for which no node has room (the repair has tried): only the
+// A split set for which no node has room (an earlier step has tried): only the
 // members that their own node does not keep go Lost.
 void LoseUnkeptParts(size_t index, const Victims& victims, Plan& plan) {
   const ClaimSet& set = plan.set(index);
@@ -92,12 +92,15 @@ void Move(size_t index, const Victims& victims, Plan& plan) {
       Verdict{.reason = why->reason(), .judged = std::move(choice.judged)};
 }
 
-// The step before found no node for it, and gathers it no more.
-void LoseGatedVictim(size_t index, const Victims& victims, Plan& plan) {
+// The step before found no node for it, and gathers it no more. Whether its
+// one node keeps it was judged there but for the victims; a split set is judged
+// here, as one without a launcher is.
+void LoseUnkeptGated(size_t index, const Victims& victims, Plan& plan) {
   const std::optional<Verdict>& verdict = plan.state(index).verdict;
+  if (!verdict.has_value() || verdict->reason != v1::NO_NODE_FITS) return;
   const std::optional<NameId> stand = Stand(plan.set(index), plan);
-  if (!stand.has_value() || !verdict.has_value() ||
-      verdict->reason != v1::NO_NODE_FITS) {
+  if (!stand.has_value()) {
+    LoseUnkeptParts(index, victims, plan);
     return;
   }
   auto victim = victims.find({index, *stand});
@@ -143,7 +146,7 @@ void MoveUnkeptSets(Plan& plan) {
     if (!plan.IsOpen(i)) continue;
     switch (plan.set(i).launcher.state) {
       case LauncherState::kGated:
-        LoseGatedVictim(i, victims, plan);
+        LoseUnkeptGated(i, victims, plan);
         break;
       case LauncherState::kPinned:
         EndUnkept(i, victims, valve, plan);

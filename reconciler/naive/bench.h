@@ -83,6 +83,8 @@ std::set<v1::Reason> OfPinned(const World& world, const SetState& set,
                               const std::string& node);
 // judge_start.cc
 void JudgeStarts(Bench& bench);
+// What M does with a set whose launcher G has left at its gate.
+void LeaveGated(Bench& bench, int index, const std::vector<int>& bound);
 // judge_refusals.cc: R.
 void JudgeRefusals(Bench& bench);
 // R1, at the time of the world.

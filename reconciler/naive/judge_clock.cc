@@ -88,8 +88,12 @@ void AddOwn(const Bench& bench, std::vector<Due>& all) {
   }
 }
 
+bool IsMissed(const Bench& bench, absl::Time at) {
+  return at > bench.world.now && bench.result->next_timer > at;
+}
+
 void Demand(Bench& bench, absl::Time at, const std::string& why) {
-  if (at <= bench.world.now || bench.result->next_timer <= at) return;
+  if (!IsMissed(bench, at)) return;
   bench.Fault("the clock",
               "is not asked for at " + absl::FormatTime(at) + " for " + why);
 }
@@ -105,9 +109,30 @@ bool IsWritten(const Bench& bench, const SetState& set) {
       [&](const v1::Effect& effect) { return effect.set_key() == set.key; });
 }
 
+// Whether the time alone turns the node against the set, or tells another
+// reason for it. In a mass loss a set stays on a node that has not kept it for
+// long, and what comes last in the list of reasons changes nothing.
+bool Turns(const World& world, int index, const std::string& node,
+           absl::Time at) {
+  World then = world;
+  then.now = at;
+  auto first = [&](const World& when) {
+    const SetState& set = when.sets[index];
+    const std::set<v1::Reason> reasons =
+        GroundsAgainst(when, set, InPhase(when, set, "Bound"), node).reasons;
+    return reasons.empty() ? v1::REASON_UNSPECIFIED : *reasons.begin();
+  };
+  return first(world) != first(then);
+}
+
 // The graces of N6: a set that the node would no longer keep then.
-void JudgeKept(Bench& bench, const SetState& set) {
+void JudgeKept(Bench& bench, int index) {
   const World& world = bench.world;
+  const SetState& set = world.sets[index];
+  auto demand = [&](absl::Time at, const std::string& node, const char* why) {
+    if (!IsMissed(bench, at) || !Turns(world, index, node, at)) return;
+    Demand(bench, at, set.key + ", on " + node + why);
+  };
   const Snapshot& seen = *world.snapshot;
   const std::vector<int> bound = InPhase(world, set, "Bound");
   if (CannotBePlaced(set)) return;
@@ -121,8 +146,8 @@ void JudgeKept(Bench& bench, const SetState& set) {
         }
         auto found = silences->find(node);
         if (found == silences->end()) continue;
-        Demand(bench, found->second.since() + seen.config.not_ready_grace,
-               set.key + ", on " + node + " that is not Ready");
+        demand(found->second.since() + seen.config.not_ready_grace, node,
+               " that is not Ready");
       }
       continue;
     }
@@ -130,8 +155,7 @@ void JudgeKept(Bench& bench, const SetState& set) {
     if (FindNode(world, node) != nullptr || gone == seen.gone_since.end()) {
       continue;
     }
-    Demand(bench, gone->second + seen.config.node_gone_grace,
-           set.key + ", on " + node + " that has gone");
+    demand(gone->second + seen.config.node_gone_grace, node, " that has gone");
   }
 }
 
@@ -233,7 +257,7 @@ void JudgeClock(Bench& bench) {
     if (bench.world.sets[s].frozen || IsWritten(bench, bench.world.sets[s])) {
       continue;
     }
-    JudgeKept(bench, bench.world.sets[s]);
+    JudgeKept(bench, static_cast<int>(s));
     JudgeRefusalGrace(bench, static_cast<int>(s));
     JudgeRejected(bench, static_cast<int>(s));
   }

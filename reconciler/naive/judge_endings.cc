@@ -206,6 +206,20 @@ void JudgeCall(Bench& bench, const SetState& set, const v1::Effect& effect) {
   }
 }
 
+// The uid alone says whom the memory means: also one that another left, say a
+// VM that has gone, and that this pass takes over. With that one being deleted
+// nothing is sent.
+bool WasAsked(const World& world, const SetState& set) {
+  const GpuClaimSet* own = MemoryOf(world, set);
+  return std::any_of(world.memories.begin(), world.memories.end(),
+                     [&](const GpuClaimSet* memory) {
+                       return memory->ended_vmi == set.vmi->meta.uid &&
+                              memory->meta.name_space == set.name_space &&
+                              memory->meta.name == set.name &&
+                              (memory == own || !memory->meta.deleting);
+                     });
+}
+
 // Asked for before: repeated for as long as it has had no effect.
 void JudgeRepeat(Bench& bench, const SetState& set,
                  const EndingEffects& found) {
@@ -341,12 +355,11 @@ void JudgeEndings(Bench& bench) {
     if (found.call >= 0) {
       JudgeCall(bench, set, bench.result->effects[found.call]);
     }
-    const GpuClaimSet* memory = MemoryOf(bench.world, set);
     const Wish wish = WishOf(bench, index);
     if (!wish.reasons.empty() && !wish.unsure) {
       bench.said[index] = {.reasons = {*wish.reasons.begin()}};
     }
-    if (memory != nullptr && memory->ended_vmi == set.vmi->meta.uid) {
+    if (WasAsked(bench.world, set)) {
       JudgeRepeat(bench, set, found);
       continue;
     }

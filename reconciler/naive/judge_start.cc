@@ -59,9 +59,13 @@ void Wait(Bench& bench, int index) {
               KeepsSet(world, set, set.members, node) == Keeps::kNo);
     lose = lose || keeps == Keeps::kNo;
   }
-  // Which members of a split set go Lost, and of one that never stood whole,
-  // is M's and S2's to say.
-  if (NodesOf(world, bound).size() > 1 || (partly && !whole)) unsure = true;
+  // Which members of a split set go Lost is M's to say.
+  if (NodesOf(world, bound).size() > 1) {
+    if (!partly || !whole) return;
+    unsure = false;
+  }
+  // Of one that never stood whole it is S2's.
+  if (partly && !whole) unsure = true;
   for (const int claim : bound) {
     if (unsure) {
       bench.Follow(claim);
@@ -156,6 +160,50 @@ void StartSet(Bench& bench, int index) {
   bench.ExpectPin(set, choice.node->meta.name, "G6");
 }
 
+// A gated set that G has found no place for, on a node that is short (N7).
+void LeaveShortNode(Bench& bench, int index, const std::vector<int>& bound) {
+  for (const std::string& node : NodesOf(bench.world, bound)) {
+    auto victim = bench.world.victims.find({index, node});
+    if (victim == bench.world.victims.end()) continue;
+    for (const int claim : bound) {
+      if (bench.world.claims[claim].node != node) continue;
+      if (victim->second == Keeps::kNo && bench.waiting.contains(index)) {
+        bench.ExpectLose(claim, {v1::NODE_LOST_CAPACITY}, "N7");
+      } else if (victim->second == Keeps::kUnsure) {
+        bench.Follow(claim);
+      }
+    }
+  }
+}
+
+// S2: of a gated set that G has found no place for, and that is split, only
+// those members go Lost that their own node does not keep.
+void LeaveUnkeptNodes(Bench& bench, int index, const std::vector<int>& bound) {
+  const World& world = bench.world;
+  const SetState& set = world.sets[index];
+  for (const std::string& node : NodesOf(world, bound)) {
+    std::vector<int> part;
+    for (const int claim : bound) {
+      if (world.claims[claim].node == node) part.push_back(claim);
+    }
+    Grounds grounds = GroundsAgainst(world, set, part, node);
+    const bool lose = !grounds.reasons.empty();
+    // Whether it must keep the classes of the others too is not said.
+    const bool unsure =
+        grounds.unsure || KeepsSet(world, set, set.members, node) == Keeps::kNo;
+    std::set<v1::Reason> reasons;
+    if (lose) reasons.insert(*grounds.reasons.begin());
+    if (grounds.unsure) reasons.insert(v1::NODE_LOST_CAPACITY);
+    for (const int claim : part) {
+      if (lose) {
+        bench.ExpectLose(claim, reasons, "S2");
+      } else if (unsure) {
+        bench.Follow(claim);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::set<Why> StartStops(const World& world, int index) {
@@ -195,6 +243,14 @@ std::set<Why> StartStops(const World& world, int index) {
     }
   }
   return stops;
+}
+
+void LeaveGated(Bench& bench, int index, const std::vector<int>& bound) {
+  if (NodesOf(bench.world, bound).size() > 1 && bench.waiting.contains(index)) {
+    LeaveUnkeptNodes(bench, index, bound);
+  } else {
+    LeaveShortNode(bench, index, bound);
+  }
 }
 
 void JudgeStarts(Bench& bench) {

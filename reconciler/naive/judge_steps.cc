@@ -142,28 +142,12 @@ void RepairSet(Bench& bench, int index) {
   }
 }
 
-// A gated set that G has found no place for, on a node that is short (N7).
-void LeaveShortNode(Bench& bench, int index, const std::vector<int>& bound) {
-  for (const std::string& node : NodesOf(bench.world, bound)) {
-    auto victim = bench.world.victims.find({index, node});
-    if (victim == bench.world.victims.end()) continue;
-    for (const int claim : bound) {
-      if (bench.world.claims[claim].node != node) continue;
-      if (victim->second == Keeps::kNo && bench.waiting.contains(index)) {
-        bench.ExpectLose(claim, {v1::NODE_LOST_CAPACITY}, "N7");
-      } else if (victim->second == Keeps::kUnsure) {
-        bench.Follow(claim);
-      }
-    }
-  }
-}
-
 void MoveSet(Bench& bench, int index) {
   const World& world = bench.world;
   const SetState& set = world.sets[index];
   const std::vector<int> bound = InPhase(world, set, "Bound");
   if (bound.empty() || set.pinned != nullptr) return;
-  if (set.gated != nullptr) return LeaveShortNode(bench, index, bound);
+  if (set.gated != nullptr) return LeaveGated(bench, index, bound);
   std::map<std::string, Keeps> keeps;
   bool moves = false, unsure = false, cordon = false;
   for (const std::string& node : NodesOf(world, bound)) {
