@@ -100,6 +100,56 @@ TEST_F(ShortNodeTest, AClockThatIsNotAskedForIsAFault) {
   ExpectFault("the clock: is asked for at once, and again and again");
 }
 
+// VM two stands on nodes c and d, and its gated launcher asks for more than any
+// node has. Node c gets a taint that nobody tolerates: by S2 only p goes Lost.
+class SplitTest : public JudgeTest {
+ protected:
+  SplitTest() {
+    VirtualMachineInstance vmi{.meta = Meta("t", "two", {})};
+    vmi.claims = {.present = true,
+                  .entries = {{.claim_name = "p"}, {.claim_name = "q"}}};
+    vmi.active_pods["uid-waits"] = "";
+    Add(vmi);
+    Pod pod{.meta = Meta("t", "waits", {}), .gates = {kGate}};
+    pod.containers = {{.name = "compute", .requests = {{kH100, "9"}}}};
+    Add(pod);
+    AddBound("p", "c");
+    AddBound("q", "d");
+    Node node = *snapshot_.nodes().Find("", "c");
+    node.meta.resource_version = "2";
+    node.taints = {{.key = "k", .value = "v", .effect = "NoExecute"}};
+    Add(node);
+    Pass(kNow);
+  }
+  void AddBound(const char* name, const char* node) {
+    AddNode(node, "4");
+    Add(GpuClaim{.meta = Meta("t", name, {kClaimFinalizer}),
+                 .class_name = "h100",
+                 .phase = "Bound",
+                 .node_name = node,
+                 .resource_name = kH100,
+                 .bound_at = kNow,
+                 .attached_to = Attachment{.name = "two", .uid = "uid-two"},
+                 .conditions = {Placed()}});
+  }
+};
+
+TEST_F(SplitTest, FindsNoFaultWithARightPass) {
+  EXPECT_EQ(absl::StrJoin(JudgePass(snapshot_, kNow, result_), "\n"), "");
+  EXPECT_EQ(EffectOn("p", v1::Effect::kLoseClaim).lose_claim().reason(),
+            v1::NODE_TAINTED);
+}
+
+TEST_F(SplitTest, AMemberThatStaysUnkeptIsAFault) {
+  Drop(EffectOn("p", v1::Effect::kLoseClaim));
+  ExpectFault("t/two: S2 makes p Lost, the pass does not");
+}
+
+TEST_F(SplitTest, AMemberThatIsKeptAndGoesLostIsAFault) {
+  EffectOn("p", v1::Effect::kLoseClaim).mutable_target()->set_uid("uid-q");
+  ExpectFault("t/two: no rule lets the pass lose q");
+}
+
 // VM run stands on node c, which gets a taint that nobody tolerates: by M4 its
 // VMI is deleted, since no VM owns it.
 class EndingTest : public JudgeTest {
@@ -195,6 +245,20 @@ TEST_F(EndingTest, AnEndingThatTheValveForbidsIsAFault) {
 TEST_F(EndingTest, ACallThatIsNotRepeatedIsAFault) {
   GpuClaimSet memory = *snapshot_.claim_sets().Find("t", "run");
   memory.meta.resource_version = "2";
+  memory.ended_vmi = "uid-run";
+  Add(memory);
+  Pass(kNow);
+  EXPECT_EQ(absl::StrJoin(JudgePass(snapshot_, kNow, result_), "\n"), "");
+  Drop(Call());
+  ExpectFault("t/run: M4 repeats the call, the pass does not");
+}
+
+// The memory is of a VM that has gone: its uid of the VMI still counts.
+TEST_F(EndingTest, AnotherOwnersMemoryThatAskedIsRepeatedToo) {
+  GpuClaimSet memory = *snapshot_.claim_sets().Find("t", "run");
+  memory.meta.resource_version = "2";
+  memory.meta.owners = {
+      {.kind = "VirtualMachine", .name = "run", .uid = "uid-gone"}};
   memory.ended_vmi = "uid-run";
   Add(memory);
   Pass(kNow);
