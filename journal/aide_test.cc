@@ -29,14 +29,19 @@ TEST(AideTest, TasksAreDoneInOrderOnOneOtherThread) {
   EXPECT_NE(threads[0], std::this_thread::get_id());
 }
 
-TEST(AideTest, DrainWaitsForNothingThatIsPostedLater) {
+TEST(AideTest, DrainWaitsForWhatIsUnderWay) {
   Aide aide;
   absl::Notification may_end;
+  bool ended = false;
   // Nothing was posted yet.
   aide.Drain();
-  aide.Post([&] { may_end.WaitForNotification(); });
+  aide.Post([&] {
+    may_end.WaitForNotification();
+    ended = true;
+  });
   may_end.Notify();
   aide.Drain();
+  EXPECT_TRUE(ended);
 }
 
 TEST(AideTest, WhatWasPostedIsDoneBeforeItGoes) {

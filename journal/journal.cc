@@ -65,7 +65,8 @@ struct Journal::Parts {
   }
   // `doing` says what failed.
   absl::Status Fail(absl::string_view doing, const absl::Status& status);
-  absl::Status Write(const std::vector<Row>& rows, absl::string_view doing);
+  // Records with the sequences from `first` on.
+  absl::Status Write(uint64_t first, const std::vector<Row>& rows);
   absl::Status SyncThrough(uint64_t sequence, const Digest& digest);
   void Flush();
   absl::Status Decode(const ChainLink& link, v1::Record& record) const;
@@ -111,12 +112,16 @@ absl::Status Journal::Parts::Fail(absl::string_view doing,
   return failed;
 }
 
-absl::Status Journal::Parts::Write(const std::vector<Row>& rows,
-                                   absl::string_view doing) {
+absl::Status Journal::Parts::Write(uint64_t first,
+                                   const std::vector<Row>& rows) {
   // What follows a failed write would follow a gap.
   if (absl::Status s = Failed(); !s.ok()) return s;
   const absl::Status written = database->AppendRecords(rows);
-  return written.ok() ? written : Fail(doing, written);
+  if (written.ok()) return written;
+  return Fail(
+      absl::StrCat("appending records ", first, " to ", first + rows.size() - 1,
+                   " to journal '", directory, "'"),
+      written);
 }
 
 absl::Status Journal::Parts::SyncThrough(uint64_t sequence,
@@ -262,15 +267,12 @@ absl::Status Journal::Append(absl::Span<v1::Record> records) {
   }
   parts_->unsynced_bytes += bytes;
   parts_->unflushed_bytes += bytes;
-  std::string doing =
-      absl::StrCat("appending records ", first_new, " to ", last,
-                   " to journal '", parts_->directory, "'");
   if (shared) {
-    parts_->aide.Post([parts = parts_.get(), rows = std::move(rows),
-                       doing = std::move(doing)] {
-      parts->Write(rows, doing).IgnoreError();
-    });
-  } else if (absl::Status s = parts_->Write(rows, doing); !s.ok()) {
+    parts_->aide.Post(
+        [parts = parts_.get(), first_new, rows = std::move(rows)] {
+          parts->Write(first_new, rows).IgnoreError();
+        });
+  } else if (absl::Status s = parts_->Write(first_new, rows); !s.ok()) {
     return s;
   }
   absl::MutexLock hold(&parts_->mutex);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -109,53 +110,52 @@ INSTANTIATE_TEST_SUITE_P(
                   Lasting::kForEver, 20}),
     [](const auto& param) { return param.param.name; });
 
-TEST(DiskFullTest, TheErrorNamesTheRecordsTheJournalAndTheFreeBytes) {
-  TestDirectory tests;
-  const auto files = std::make_shared<FaultyFileSystem>();
-  JournalOptions options = TestOptions(tests.New("j"));
-  options.file_system = files;
-  const auto journal = Journal::Open(options);
-  files->Set({.fail_at = 1, .fault = Fault::kNoSpace});
+class DiskFullTest : public ::testing::Test {
+ protected:
+  DiskFullTest() {
+    options_.file_system = files_;
+    journal_ = *Journal::Open(options_);
+  }
+
+  TestDirectory tests_;
+  const std::shared_ptr<FaultyFileSystem> files_ =
+      std::make_shared<FaultyFileSystem>();
+  JournalOptions options_ = TestOptions(tests_.New("j"));
+  std::unique_ptr<Journal> journal_;
+};
+
+TEST_F(DiskFullTest, TheErrorNamesTheRecordsTheJournalAndTheFreeBytes) {
+  files_->Set({.fail_at = 1, .fault = Fault::kNoSpace});
   std::vector<v1::Record> records = Notes(1, 3);
-  const absl::Status s = (*journal)->Append(absl::MakeSpan(records));
+  const absl::Status s = journal_->Append(absl::MakeSpan(records));
   EXPECT_TRUE(absl::IsResourceExhausted(s)) << s;
   const std::string text(s.message());
   EXPECT_THAT(text, HasSubstr("appending records 1 to 3 to journal '"));
-  EXPECT_THAT(text, HasSubstr(options.directory));
+  EXPECT_THAT(text, HasSubstr(options_.directory));
   EXPECT_THAT(text, HasSubstr(" bytes are free there"));
 }
 
-TEST(DiskFullTest, ALargeGroupThatWasNotWrittenIsNamedByTheNextSync) {
-  TestDirectory tests;
-  const auto files = std::make_shared<FaultyFileSystem>();
-  JournalOptions options = TestOptions(tests.New("j"));
-  options.file_system = files;
-  const auto journal = Journal::Open(options);
-  files->Set({.fail_at = 1, .fault = Fault::kNoSpace});
+TEST_F(DiskFullTest, ALargeGroupThatWasNotWrittenIsNamedByTheNextSync) {
+  files_->Set({.fail_at = 1, .fault = Fault::kNoSpace});
   std::vector<v1::Record> records = Notes(1, 40);
-  ASSERT_TRUE((*journal)->Append(absl::MakeSpan(records)).ok());
-  const absl::Status s = (*journal)->Sync();
+  ASSERT_TRUE(journal_->Append(absl::MakeSpan(records)).ok());
+  const absl::Status s = journal_->Sync();
   EXPECT_TRUE(absl::IsResourceExhausted(s)) << s;
   EXPECT_THAT(std::string(s.message()),
               HasSubstr("appending records 1 to 40 to journal '"));
-  EXPECT_EQ(ReadAll(**journal).status(), s);
-  EXPECT_EQ((*journal)->Append(absl::MakeSpan(records)), s);
+  EXPECT_EQ(ReadAll(*journal_).status(), s);
+  EXPECT_EQ(journal_->Append(absl::MakeSpan(records)), s);
 }
 
-TEST(DiskFullTest, SpaceThatComesBackDoesNotReviveAFailedJournal) {
-  TestDirectory tests;
-  const auto files = std::make_shared<FaultyFileSystem>();
-  JournalOptions options = TestOptions(tests.New("j"));
-  options.file_system = files;
-  const auto journal = Journal::Open(options);
-  files->Set(
+TEST_F(DiskFullTest, SpaceThatComesBackDoesNotReviveAFailedJournal) {
+  files_->Set(
       {.fail_at = 1, .fault = Fault::kNoSpace, .lasting = Lasting::kOnce});
   std::vector<v1::Record> records = Notes(1, 3);
-  const absl::Status first = (*journal)->Append(absl::MakeSpan(records));
+  const absl::Status first = journal_->Append(absl::MakeSpan(records));
   ASSERT_FALSE(first.ok());
-  EXPECT_EQ((*journal)->Append(absl::MakeSpan(records)), first);
-  EXPECT_EQ((*journal)->Sync(), first);
-  EXPECT_EQ((*journal)->synced_sequence(), 0u);
+  EXPECT_EQ(journal_->Append(absl::MakeSpan(records)), first);
+  EXPECT_EQ(journal_->Sync(), first);
+  EXPECT_EQ(journal_->synced_sequence(), 0u);
 }
 
 }  // namespace

@@ -21,9 +21,6 @@ constexpr size_t kChecksumBytes = kFrameAt - kChecksumAt;
 // time once a dictionary is there.
 constexpr int kLevel = 1;
 
-// Buffers that have seen a huge record are not kept.
-constexpr size_t kKeptBytes = 1 << 20;
-
 struct FreeZstd {
   void operator()(ZSTD_CCtx* c) const { ZSTD_freeCCtx(c); }
   void operator()(ZSTD_DCtx* d) const { ZSTD_freeDCtx(d); }

@@ -15,6 +15,7 @@
 #define JOURNAL_RECORD_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -30,6 +31,8 @@ namespace gpubinder {
 using Digest = std::array<char, 16>;
 
 inline constexpr uint64_t kMaxRecordBytes = 64 << 20;
+// Buffers that have held more are not kept.
+inline constexpr size_t kKeptBytes = 1 << 20;
 
 // 8 bytes, big endian, so that the table files sort by sequence.
 std::string SequenceKey(uint64_t sequence);

@@ -3,13 +3,12 @@
 #include <algorithm>
 
 #include "absl/strings/string_view.h"
+#include "journal/record.h"
 
 namespace gpubinder {
 namespace {
 
 constexpr uint64_t kBatchBytes = 256 << 10;
-// Buffers that have held a huge text are not kept.
-constexpr size_t kKeptBytes = 1 << 20;
 
 // The text was written by another core, from where each line would be waited
 // for.

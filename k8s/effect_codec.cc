@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "k8s/effect_requests.h"
 #include "k8s/json_value.h"
+#include "reconciler/model/effect_text.h"
 
 namespace gpubinder {
 

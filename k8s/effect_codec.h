@@ -55,9 +55,6 @@ absl::StatusOr<std::optional<EffectRequest>> NextRequest(
     const v1::Effect& effect, const DecisionKey& key, int done,
     absl::string_view answer);
 
-// "BindClaim"; empty for an effect without a write.
-absl::string_view EffectKindName(const v1::Effect& effect);
-
 // The object `fields` of an effect in `plan -o json`, as documented.
 std::string EffectFieldsJson(const v1::Effect& effect);
 

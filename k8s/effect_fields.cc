@@ -130,52 +130,6 @@ Json FieldsOf(const Effect& effect) {
 
 }  // namespace
 
-absl::string_view EffectKindName(const Effect& effect) {
-  switch (effect.write_case()) {
-    case Effect::kCreateTemplateClaim:
-      return "CreateTemplateClaim";
-    case Effect::kBindClaim:
-      return "BindClaim";
-    case Effect::kLoseClaim:
-      return "LoseClaim";
-    case Effect::kPinPod:
-      return "PinPod";
-    case Effect::kRecordRejection:
-      return "RecordRejection";
-    case Effect::kDeletePod:
-      return "DeletePod";
-    case Effect::kDeleteVmi:
-      return "DeleteVMI";
-    case Effect::kRestartVm:
-      return "RestartVM";
-    case Effect::kAttachClaim:
-      return "AttachClaim";
-    case Effect::kReleaseClaim:
-      return "ReleaseClaim";
-    case Effect::kSetCondition:
-      return "SetCondition";
-    case Effect::kWriteClaimSet:
-      return "WriteClaimSet";
-    case Effect::kEmitWarning:
-      return "EmitWarning";
-    case Effect::kDeleteTemplateClaim:
-      return "DeleteTemplateClaim";
-    case Effect::kWriteUsageRecord:
-      return "WriteUsageRecord";
-    case Effect::kDeleteUsageRecord:
-      return "DeleteUsageRecord";
-    case Effect::kAddFinalizer:
-      return "AddFinalizer";
-    case Effect::kRemoveFinalizer:
-      return "RemoveFinalizer";
-    case Effect::kWriteSettings:
-      return "WriteSettings";
-    case Effect::WRITE_NOT_SET:
-      return "";
-  }
-  return "";
-}
-
 std::string EffectFieldsJson(const Effect& effect) {
   return JsonText(FieldsOf(effect));
 }

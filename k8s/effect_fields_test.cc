@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "k8s/effect_codec.h"
 #include "nlohmann/json.hpp"
+#include "reconciler/model/effect_text.h"
 
 namespace gpubinder {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "k8s/effect_codec.h"
 #include "nlohmann/json.hpp"
+#include "reconciler/model/effect_text.h"
 
 namespace gpubinder {
 namespace {

@@ -9,6 +9,7 @@
 #include "k8s/api_client.h"
 #include "k8s/effect_codec.h"
 #include "proto/journal.pb.h"
+#include "reconciler/model/effect_text.h"
 #include "reconciler/model/fold.h"
 #include "tools/planned_cluster.h"
 
@@ -178,12 +179,8 @@ class Runner {
     outcome.set_kind(v1::Outcome::REFUSED);
     outcome.set_code(ApiErrorOf(status).code);
     outcome.set_message(std::string(status.message()));
-    const v1::Target& target = effect.target();
-    run_.refusals.push_back(
-        absl::StrCat("pass ", run_.passes, ": ", EffectKindName(effect), " of ",
-                     target.kind(), " ", target.namespace_(),
-                     target.namespace_().empty() ? "" : "/", target.name(),
-                     ": ", status.message()));
+    run_.refusals.push_back(absl::StrCat(
+        "pass ", run_.passes, ": ", WriteText(effect), ": ", status.message()));
   }
 
   const PlanOptions& options_;

@@ -234,7 +234,7 @@ void NoteRefusedPin(const v1::Effect& effect, const v1::Outcome& outcome,
   }
   snapshot.refused_pins[effect.target().uid()] = {
       .resource_version = effect.target().resource_version(),
-      .message = Utf8Within(outcome.message(), 200)};
+      .message = Utf8Within(outcome.message(), kMostRefusalBytes)};
 }
 
 Change FoldOutcome(const v1::Record& record, std::optional<Object>&& object,

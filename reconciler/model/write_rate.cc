@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/utf8.h"
+#include "reconciler/model/effect_text.h"
 
 namespace gpubinder {
 namespace {
@@ -98,19 +99,10 @@ bool DidNotStick(const v1::Effect& effect, absl::Time at, Snapshot& snapshot) {
   return repeated;
 }
 
-std::string WriteText(const v1::Effect& effect) {
-  const v1::Target& target = effect.target();
-  return absl::StrCat(v1::Effect::descriptor()
-                          ->FindFieldByNumber(effect.write_case())
-                          ->message_type()
-                          ->name(),
-                      " of ", target.kind(), " ", target.namespace_(),
-                      target.namespace_().empty() ? "" : "/", target.name());
-}
-
 std::string AnswerText(const v1::Outcome& outcome) {
   if (outcome.kind() == v1::Outcome::APPLIED) return "done, and undone since";
-  return absl::StrCat(outcome.code(), " ", Utf8Within(outcome.message(), 200));
+  return absl::StrCat(outcome.code(), " ",
+                      Utf8Within(outcome.message(), kMostRefusalBytes));
 }
 
 }  // namespace

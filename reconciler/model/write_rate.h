@@ -5,6 +5,7 @@
 #ifndef RECONCILER_MODEL_WRITE_RATE_H_
 #define RECONCILER_MODEL_WRITE_RATE_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -13,6 +14,9 @@
 #include "reconciler/model/snapshot.h"
 
 namespace gpubinder {
+
+// Of a refusal's message so much is kept.
+inline constexpr size_t kMostRefusalBytes = 200;
 
 // What a write is known by while it is under way or has to wait: the uid of its
 // object, or kind, namespace and name of one that is only to be made.

@@ -193,6 +193,17 @@ class EndingTest : public JudgeTest {
     SetTaint("2", {{.key = "k", .value = "v", .effect = "NoExecute"}});
     Pass(kNow);
   }
+  // The memory, once it says that the VMI was asked to end, has the call
+  // repeated.
+  void ExpectRepeatOf(GpuClaimSet memory) {
+    memory.meta.resource_version = "2";
+    memory.ended_vmi = "uid-run";
+    Add(memory);
+    Pass(kNow);
+    EXPECT_EQ(absl::StrJoin(JudgePass(snapshot_, kNow, result_), "\n"), "");
+    Drop(Call());
+    ExpectFault("t/run: M4 repeats the call, the pass does not");
+  }
   void SetTaint(const char* version, std::vector<Taint> taints) {
     Node node = *snapshot_.nodes().Find("", "c");
     node.meta.resource_version = version;
@@ -243,28 +254,15 @@ TEST_F(EndingTest, AnEndingThatTheValveForbidsIsAFault) {
 }
 
 TEST_F(EndingTest, ACallThatIsNotRepeatedIsAFault) {
-  GpuClaimSet memory = *snapshot_.claim_sets().Find("t", "run");
-  memory.meta.resource_version = "2";
-  memory.ended_vmi = "uid-run";
-  Add(memory);
-  Pass(kNow);
-  EXPECT_EQ(absl::StrJoin(JudgePass(snapshot_, kNow, result_), "\n"), "");
-  Drop(Call());
-  ExpectFault("t/run: M4 repeats the call, the pass does not");
+  ExpectRepeatOf(*snapshot_.claim_sets().Find("t", "run"));
 }
 
 // The memory is of a VM that has gone: its uid of the VMI still counts.
 TEST_F(EndingTest, AnotherOwnersMemoryThatAskedIsRepeatedToo) {
   GpuClaimSet memory = *snapshot_.claim_sets().Find("t", "run");
-  memory.meta.resource_version = "2";
   memory.meta.owners = {
       {.kind = "VirtualMachine", .name = "run", .uid = "uid-gone"}};
-  memory.ended_vmi = "uid-run";
-  Add(memory);
-  Pass(kNow);
-  EXPECT_EQ(absl::StrJoin(JudgePass(snapshot_, kNow, result_), "\n"), "");
-  Drop(Call());
-  ExpectFault("t/run: M4 repeats the call, the pass does not");
+  ExpectRepeatOf(memory);
 }
 
 TEST_F(EndingTest, AMassLossOfFewNodesIsAFault) {

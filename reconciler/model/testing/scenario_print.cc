@@ -7,17 +7,13 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "reconciler/model/effect_text.h"
 #include "reconciler/model/reason.h"
 #include "reconciler/model/testing/judge_as.h"
 #include "reconciler/model/testing/scenario_words.h"
 
 namespace gpubinder {
 namespace {
-
-std::string TargetText(const v1::Target& target) {
-  if (target.namespace_().empty()) return target.name();
-  return absl::StrCat(target.namespace_(), "/", target.name());
-}
 
 std::string After(int64_t unix_seconds, absl::Time now) {
   return absl::FormatDuration(absl::FromUnixSeconds(unix_seconds) - now);
@@ -148,12 +144,6 @@ std::string Text(const v1::WriteSettings& write) {
 
 }  // namespace
 
-std::string WriteName(const v1::Effect& effect) {
-  const auto* field = v1::Effect::descriptor()->FindFieldByNumber(
-      static_cast<int>(effect.write_case()));
-  return std::string(field->message_type()->name());
-}
-
 std::string EffectText(const v1::Effect& effect, absl::Time now) {
   const bool of_class =
       effect.has_set_condition() && effect.target().kind() == "GPUClass";
@@ -161,7 +151,7 @@ std::string EffectText(const v1::Effect& effect, absl::Time now) {
                           effect.has_add_finalizer() ||
                           effect.has_remove_finalizer();
   const std::string head =
-      absl::StrCat(WriteName(effect), " ",
+      absl::StrCat(EffectKindName(effect), " ",
                    names_kind ? effect.target().kind() + " " : std::string(),
                    TargetText(effect.target()));
   switch (effect.write_case()) {

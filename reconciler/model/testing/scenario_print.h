@@ -15,9 +15,6 @@
 
 namespace gpubinder {
 
-// BindClaim, PinPod, ...
-std::string WriteName(const v1::Effect& effect);
-
 // "BindClaim t/x -> node-a". Times are printed as what lies between them and
 // `now`.
 std::string EffectText(const v1::Effect& effect, absl::Time now);
