@@ -109,7 +109,8 @@ class Refresher {
       standing->second.erase(slot);
       if (standing->second.empty()) index_.standing.erase(standing);
     }
-    entry = IndexedSet{.restless = false};
+    entry = {};
+    index_.footings[slot] = {};
     index_.free_slots.push_back(slot);
   }
 
@@ -118,13 +119,14 @@ class Refresher {
     if (index_.free_slots.empty()) {
       slot = static_cast<Slot>(index_.sets.size());
       index_.sets.emplace_back();
+      index_.footings.emplace_back();
     } else {
       slot = index_.free_slots.back();
       index_.free_slots.pop_back();
     }
     IndexedSet& entry = index_.sets[slot];
     entry = IndexedSet{.set = std::move(set)};
-    index_.restless.push_back(slot);
+    LookAt(slot, index_);
     std::vector<Slot>& set_of = index_.set_of_claim;
     if (set_of.size() < snapshot_.claims().end()) {
       set_of.resize(snapshot_.claims().end(), kNoSlot);
@@ -199,12 +201,6 @@ void AddAllNamespaces(Snapshot& snapshot) {
   }
 }
 
-void LookAt(Slot slot, PassIndex& index) {
-  if (index.sets[slot].restless) return;
-  index.sets[slot].restless = true;
-  index.restless.push_back(slot);
-}
-
 void LookAtNode(NameId node, PassIndex& index) {
   auto standing = index.standing.find(node);
   if (standing == index.standing.end()) return;
@@ -229,7 +225,7 @@ void RefreshIndex(Snapshot& snapshot) {
   PassIndex& index = snapshot.index;
   if (changes.everything) {
     AddAllNamespaces(snapshot);
-    index.keepers.clear();
+    ForgetKept(index);
     index.judge = {};
   }
   if (changes.everything || !changes.nodes.empty()) {
@@ -252,11 +248,7 @@ void RefreshIndex(Snapshot& snapshot) {
   for (const NameId node : changes.nodes) {
     changes.units.insert(node);
     if (Planted(Bug::kStaleIndex)) continue;
-    for (auto& [class_name, keeper] : index.keepers) {
-      for (std::vector<Kept>* answers : {&keeper.running, &keeper.resting}) {
-        if (node < answers->size()) (*answers)[node] = Kept::kUnknown;
-      }
-    }
+    ForgetKept(node, index);
     LookAtNode(node, index);
   }
   for (const NameId node : changes.units) refresher.CountUnits(node);
@@ -265,8 +257,13 @@ void RefreshIndex(Snapshot& snapshot) {
   changes = IndexChanges{.everything = false, .quotas = false};
 }
 
+void LookAt(Slot slot, PassIndex& index) {
+  if (index.footings[slot].restless) return;
+  index.footings[slot].restless = true;
+  index.restless.push_back(slot);
+}
+
 void LookAtAll(PassIndex& index) {
-  index.keepers.clear();
   for (const auto& [name_space, entry] : index.namespaces) {
     for (const Slot slot : entry.sets) LookAt(slot, index);
   }
@@ -287,10 +284,10 @@ std::vector<Slot> TakeRestless(Snapshot& snapshot) {
   }
   std::vector<Slot> slots;
   for (const Slot slot : index.restless) {
-    IndexedSet& entry = index.sets[slot];
-    if (!entry.restless) continue;
-    entry.restless = false;
-    if (!HasSettled(entry, snapshot)) slots.push_back(slot);
+    bool& restless = index.footings[slot].restless;
+    if (!restless) continue;
+    restless = false;
+    if (!HasSettled(slot, snapshot)) slots.push_back(slot);
   }
   index.restless.clear();
   std::sort(slots.begin(), slots.end(), [&](Slot a, Slot b) {

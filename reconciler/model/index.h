@@ -54,11 +54,6 @@ inline constexpr Slot kNoSlot = 0xffffffff;
 
 struct IndexedSet {
   ClaimSet set;
-  // By its own objects nothing is to be done for it, and nothing is said of it
-  // that was not recorded, as long as `node` keeps it.
-  bool quiet = false;
-  bool restless = true;  // listed in PassIndex::restless
-  NameId node = kNoName;
   // As the last pass that looked at it left it.
   Verdict verdict;
   bool frozen = false;
@@ -96,16 +91,37 @@ struct NamespaceIndex {
   absl::btree_map<std::pair<Row, std::string>, int64_t> uncovered;
 };
 
-// Whether a node keeps members of a class and gives no cause to look at them:
-// by the node's object alone.
+// Whether the set's launcher is on its node. Taints that keep others away do
+// not count then, nor does the class's selector (N6).
+enum class Launched : uint8_t { kNo, kYes };
+
+// Whether nodes keep members of a class and give no cause to look at them: by
+// the node's object alone.
 enum class Kept : uint8_t { kUnknown, kYes, kLook };
 struct Keeper {
-  // By name id of the node: for sets whose launcher is on it, and for others.
-  std::vector<Kept> running, resting;
+  NameId class_name = kNoName;
+  Launched launched = Launched::kNo;
+  std::vector<Kept> answers;  // by name id of the node
+};
+
+// What is asked of each set in each pass, apart from the rest of it: asking
+// all of them costs little more than reading these.
+struct Footing {
+  // A set of members of several classes is quiet too, but its answer is that of
+  // several keepers.
+  static constexpr uint32_t kNotQuiet = 0xffffffff, kSeveral = 0xfffffffe;
+
+  // The place in PassIndex::keepers of who keeps the set. Where it is not
+  // kNotQuiet nothing is to be done for the set by its own objects, and nothing
+  // is said of it that was not recorded, as long as `node` keeps it.
+  uint32_t keeper = kNotQuiet;
+  NameId node = kNoName;
+  bool restless = false;  // listed in PassIndex::restless
 };
 
 struct PassIndex {
-  std::vector<IndexedSet> sets;  // by slot
+  std::vector<IndexedSet> sets;   // by slot
+  std::vector<Footing> footings;  // by slot
   std::vector<Slot> free_slots;
   std::vector<Slot> set_of_claim;  // by claim row
   absl::btree_map<std::string, NamespaceIndex> namespaces;
@@ -115,7 +131,7 @@ struct PassIndex {
 
   // Sets that the next pass looks at, those of them that have `restless`.
   std::vector<Slot> restless;
-  absl::btree_map<NameId, Keeper> keepers;  // by class
+  std::vector<Keeper> keepers;  // two of each class that was asked for
   // Namespaces that were brought up to date since the last pass.
   absl::btree_set<std::string> renewed;
   // Nodes whose units were counted since then.
@@ -154,6 +170,9 @@ std::vector<Slot> SlotsInOrder(const PassIndex& index);
 // Brings the index up to the records folded so far. O(objects of the
 // namespaces that have changed x log + resources of the nodes that have).
 void RefreshIndex(Snapshot& snapshot);
+
+// Makes the next pass look at the set. O(1).
+void LookAt(Slot slot, PassIndex& index);
 
 // Makes the next pass look at every set again, for benchmarks and tests.
 // O(sets).

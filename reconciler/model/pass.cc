@@ -126,10 +126,9 @@ void CollectGone(PassResult& result, Snapshot& snapshot) {
 
 void KeepRestless(const Plan& plan, Snapshot& snapshot) {
   for (size_t i = 0; i < plan.size(); ++i) {
-    IndexedSet& entry = snapshot.index.sets[plan.slot(i)];
-    if (HasSettled(entry, snapshot)) continue;
-    entry.restless = true;
-    snapshot.index.restless.push_back(plan.slot(i));
+    if (!HasSettled(plan.slot(i), snapshot)) {
+      LookAt(plan.slot(i), snapshot.index);
+    }
   }
 }
 

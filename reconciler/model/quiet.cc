@@ -52,10 +52,6 @@ bool IsQuiet(size_t index, NameId node, const Plan& plan) {
          });
 }
 
-// For a launcher that is on the node taints that keep others away do not count,
-// nor does the class's selector (N6).
-enum class Launched { kNo, kYes };
-
 bool IsKept(NameId class_name, NameId name, Launched launched,
             const Snapshot& snapshot) {
   const Node* node = snapshot.nodes().Find("", snapshot.names.Text(name));
@@ -73,22 +69,57 @@ bool IsKept(NameId class_name, NameId name, Launched launched,
          (runs || MatchesLabels(found->node_selector, node->meta.labels));
 }
 
-bool Keeps(Row claim, const IndexedSet& entry, Snapshot& snapshot) {
-  const NameId class_name = snapshot.claim_columns.class_name[claim];
-  Keeper& keeper = snapshot.index.keepers[class_name];
-  const Launched launched =
-      entry.set.vmi.has_value() ? Launched::kYes : Launched::kNo;
-  std::vector<Kept>& answers =
-      launched == Launched::kYes ? keeper.running : keeper.resting;
-  if (answers.size() <= entry.node) {
-    answers.resize(snapshot.names.size(), Kept::kUnknown);
+// The keeper of sets with members of that class, made when there is none yet.
+uint32_t KeeperOf(NameId class_name, Launched launched, PassIndex& index) {
+  std::vector<Keeper>& keepers = index.keepers;
+  const auto found =
+      std::find_if(keepers.begin(), keepers.end(), [&](const Keeper& keeper) {
+        return keeper.class_name == class_name && keeper.launched == launched;
+      });
+  const auto place = static_cast<uint32_t>(found - keepers.begin());
+  if (found == keepers.end()) {
+    keepers.push_back({.class_name = class_name, .launched = launched});
   }
-  Kept& answer = answers[entry.node];
+  return place;
+}
+
+bool Keeps(uint32_t place, NameId node, Snapshot& snapshot) {
+  Keeper& keeper = snapshot.index.keepers[place];
+  if (keeper.answers.size() <= node) {
+    keeper.answers.resize(snapshot.names.size(), Kept::kUnknown);
+  }
+  Kept& answer = keeper.answers[node];
   if (answer == Kept::kUnknown) {
-    answer = IsKept(class_name, entry.node, launched, snapshot) ? Kept::kYes
-                                                                : Kept::kLook;
+    answer = IsKept(keeper.class_name, node, keeper.launched, snapshot)
+                 ? Kept::kYes
+                 : Kept::kLook;
   }
   return answer == Kept::kYes;
+}
+
+Launched LaunchedOf(const ClaimSet& set) {
+  return set.vmi.has_value() ? Launched::kYes : Launched::kNo;
+}
+
+// Of a set that stands whole, so that it has members.
+uint32_t KeeperOf(const ClaimSet& set, Snapshot& snapshot) {
+  const std::vector<NameId>& class_name = snapshot.claim_columns.class_name;
+  const NameId first = class_name[set.members.front()];
+  const bool one =
+      std::all_of(set.members.begin(), set.members.end(),
+                  [&](Row row) { return class_name[row] == first; });
+  return one ? KeeperOf(first, LaunchedOf(set), snapshot.index)
+             : Footing::kSeveral;
+}
+
+// Its members are Bound there: a claim that changes makes another entry.
+bool AllKeep(const ClaimSet& set, NameId node, Snapshot& snapshot) {
+  const Launched launched = LaunchedOf(set);
+  return std::all_of(set.members.begin(), set.members.end(), [&](Row row) {
+    const NameId class_name = snapshot.claim_columns.class_name[row];
+    return Keeps(KeeperOf(class_name, launched, snapshot.index), node,
+                 snapshot);
+  });
 }
 
 bool IsShort(NameId node, const Snapshot& snapshot) {
@@ -101,18 +132,38 @@ bool IsShort(NameId node, const Snapshot& snapshot) {
 }  // namespace
 
 void NoteQuiet(size_t index, Said said, const Plan& plan, Snapshot& snapshot) {
-  IndexedSet& entry = snapshot.index.sets[plan.slot(index)];
-  const std::optional<NameId> node = StandsWhole(entry.set, plan);
-  entry.quiet = said == Said::kNothingNew && node.has_value() &&
-                IsQuiet(index, *node, plan);
-  if (entry.quiet) entry.node = *node;
+  const Slot slot = plan.slot(index);
+  Footing& footing = snapshot.index.footings[slot];
+  const ClaimSet& set = snapshot.index.sets[slot].set;
+  const std::optional<NameId> node = StandsWhole(set, plan);
+  footing.keeper = Footing::kNotQuiet;
+  if (said == Said::kNews || !node.has_value() ||
+      !IsQuiet(index, *node, plan)) {
+    return;
+  }
+  footing.node = *node;
+  footing.keeper = KeeperOf(set, snapshot);
 }
 
-bool HasSettled(const IndexedSet& entry, Snapshot& snapshot) {
-  if (!entry.quiet || IsShort(entry.node, snapshot)) return false;
-  // Its members are Bound there: a claim that changes makes another entry.
-  return std::all_of(entry.set.members.begin(), entry.set.members.end(),
-                     [&](Row row) { return Keeps(row, entry, snapshot); });
+bool HasSettled(Slot slot, Snapshot& snapshot) {
+  const Footing& footing = snapshot.index.footings[slot];
+  if (footing.keeper == Footing::kNotQuiet || IsShort(footing.node, snapshot)) {
+    return false;
+  }
+  if (footing.keeper != Footing::kSeveral) {
+    return Keeps(footing.keeper, footing.node, snapshot);
+  }
+  return AllKeep(snapshot.index.sets[slot].set, footing.node, snapshot);
+}
+
+void ForgetKept(PassIndex& index) {
+  for (Keeper& keeper : index.keepers) keeper.answers.clear();
+}
+
+void ForgetKept(NameId node, PassIndex& index) {
+  for (Keeper& keeper : index.keepers) {
+    if (node < keeper.answers.size()) keeper.answers[node] = Kept::kUnknown;
+  }
 }
 
 }  // namespace gpubinder

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 
+#include "reconciler/model/index.h"
 #include "reconciler/model/plan.h"
 #include "reconciler/model/snapshot.h"
 
@@ -24,9 +25,16 @@ void NoteQuiet(size_t set, Said said, const Plan& plan, Snapshot& snapshot);
 
 // Whether the set is quiet and its node keeps it: the node is there, Ready, not
 // cordoned, short of nothing, and the set's classes accept it.
-// O(members) and, for a node or combination of classes that has not been asked
-// for since it changed, what judging the node costs.
-bool HasSettled(const IndexedSet& entry, Snapshot& snapshot);
+// O(1), or O(members) where they are of several classes; and, for a node or
+// class that has not been asked for since it changed, what judging the node
+// costs.
+bool HasSettled(Slot slot, Snapshot& snapshot);
+
+// Whether each node keeps a set is asked anew. O(keepers).
+void ForgetKept(PassIndex& index);
+
+// The same of one node.
+void ForgetKept(NameId node, PassIndex& index);
 
 }  // namespace gpubinder
 

@@ -220,16 +220,19 @@ bool WasAsked(const World& world, const SetState& set) {
                      });
 }
 
-// Asked for before: repeated for as long as it has had no effect.
-void JudgeRepeat(Bench& bench, const SetState& set,
-                 const EndingEffects& found) {
+// Asked for before: repeated for as long as it has had no effect; in the next
+// pass where this one has moved a part of the set.
+void JudgeRepeat(Bench& bench, int index, const EndingEffects& found) {
+  const SetState& set = bench.world.sets[index];
+  const bool may_wait =
+      bench.touched.contains(index) || bench.followed.contains(index);
   const bool due = !IsAnswered(set);
   if (found.intention >= 0) bench.Fault(set.key, "is asked to end twice");
   if (found.call >= 0 && !due) {
     bench.Fault(set.key, "is ended though its VM ends it");
   }
   // Whether a mass loss holds a call back that was decided before is not said.
-  if (found.call < 0 && due && !bench.result->mass_loss) {
+  if (found.call < 0 && due && !may_wait && !bench.result->mass_loss) {
     bench.Fault(set.key, "M4 repeats the call, the pass does not");
   }
 }
@@ -360,7 +363,7 @@ void JudgeEndings(Bench& bench) {
       bench.said[index] = {.reasons = {*wish.reasons.begin()}};
     }
     if (WasAsked(bench.world, set)) {
-      JudgeRepeat(bench, set, found);
+      JudgeRepeat(bench, index, found);
       continue;
     }
     if (wish.reasons.empty() && !wish.unsure) {

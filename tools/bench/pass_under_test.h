@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "reconciler/model/pass.h"
+#include "reconciler/model/quiet.h"
 #include "reconciler/model/snapshot.h"
 
 namespace gpubinder::bench {
@@ -16,11 +17,17 @@ inline PassResult NextPass(Snapshot& snapshot, absl::Time now) {
   return RunPass(snapshot, now);
 }
 
-// Every set is looked at anew; what the index counts is used.
+// Every set is looked at anew; what the index keeps of nodes is used.
 inline PassResult FullPass(Snapshot& snapshot, absl::Time now) {
   RefreshIndex(snapshot);
   LookAtAll(snapshot.index);
   return RunPass(snapshot, now);
+}
+
+// Also which nodes keep which classes is found out anew.
+inline PassResult FullPassOverNodes(Snapshot& snapshot, absl::Time now) {
+  ForgetKept(snapshot.index);
+  return FullPass(snapshot, now);
 }
 
 // Nothing of earlier passes is used: the index is built from the objects.
