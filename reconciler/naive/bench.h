@@ -119,8 +119,13 @@ void JudgeClock(Bench& bench);
 void JudgeSets(Bench& bench);
 void JudgeVerdicts(Bench& bench);
 
+// The set's place in the world; -1: there is none of that key.
+int IndexOf(const World& world, const std::string& key);
 std::vector<int> InPhase(const World& world, const SetState& set,
                          const std::string& phase);
+// Those of the claims that are on the node.
+std::vector<int> OnNode(const World& world, const std::vector<int>& claims,
+                        const std::string& node);
 std::set<std::string> NodesOf(const World& world,
                               const std::vector<int>& claims);
 // The set's memory, where it is this VM's.

@@ -126,6 +126,13 @@ void Bench::LookFrom(Ask ask, const Node& own) {
   }
 }
 
+int IndexOf(const World& world, const std::string& key) {
+  for (size_t s = 0; s < world.sets.size(); ++s) {
+    if (world.sets[s].key == key) return static_cast<int>(s);
+  }
+  return -1;
+}
+
 std::vector<int> InPhase(const World& world, const SetState& set,
                          const std::string& phase) {
   std::vector<int> claims;
@@ -133,6 +140,15 @@ std::vector<int> InPhase(const World& world, const SetState& set,
     if (world.claims[claim].phase == phase) claims.push_back(claim);
   }
   return claims;
+}
+
+std::vector<int> OnNode(const World& world, const std::vector<int>& claims,
+                        const std::string& node) {
+  std::vector<int> there;
+  for (const int claim : claims) {
+    if (world.claims[claim].node == node) there.push_back(claim);
+  }
+  return there;
 }
 
 std::set<std::string> NodesOf(const World& world,

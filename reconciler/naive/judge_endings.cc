@@ -29,7 +29,8 @@ std::map<std::string, Keeps> Unkept(const World& world) {
   for (const SetState& set : world.sets) {
     const std::vector<int> bound = InPhase(world, set, "Bound");
     for (const std::string& node : NodesOf(world, bound)) {
-      Grounds grounds = GroundsAgainst(world, set, bound, node);
+      Grounds grounds =
+          GroundsAgainst(world, set, OnNode(world, bound, node), node);
       // Who leaves for want of units is chosen by a later step.
       grounds.unsure = grounds.reasons.erase(v1::NODE_LOST_CAPACITY) > 0 ||
                        grounds.unsure || set.frozen || CannotBePlaced(set);
@@ -51,6 +52,12 @@ std::map<std::string, Keeps> Unkept(const World& world) {
         found = Keeps::kUnsure;
       }
     }
+  }
+  // Whether one counts where only what is on its way there is too much is not
+  // said.
+  for (const auto& [place, shortage] : world.snapshot->shortages) {
+    Keeps& found = unkept.emplace(place.first, Keeps::kUnsure).first->second;
+    if (found == Keeps::kYes) found = Keeps::kUnsure;
   }
   return unkept;
 }
@@ -108,7 +115,7 @@ Wish WishOf(const Bench& bench, int index) {
   // The repair's, the refusal's, or nobody's.
   if (NodesOf(world, bound) != std::set<std::string>{set.pinned_node} ||
       bench.touched.contains(index) || bench.followed.contains(index) ||
-      world.new_rejections.contains(set.key) || CannotBePlaced(set)) {
+      bench.IsRefused(set) || CannotBePlaced(set)) {
     wish.unsure = true;
   }
   return wish;

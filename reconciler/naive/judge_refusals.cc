@@ -163,18 +163,12 @@ void JudgeRefusal(Bench& bench, int index, std::set<std::string>& called) {
 
 // --- R2
 
-const GpuClaimSet* MemoryFor(const World& world,
-                             const KubeletRefusal& refusal) {
-  for (const GpuClaimSet* memory : world.memories) {
-    if (memory->meta.name_space == refusal.name_space &&
-        memory->meta.name == refusal.vmi_name) {
-      return memory;
-    }
-  }
-  return nullptr;
-}
-
+// Nothing may be written for it; nor need it where this pass has moved a part.
 bool IsFrozen(const Bench& bench, const std::string& key) {
+  const int index = IndexOf(bench.world, key);
+  if (bench.touched.contains(index) || bench.followed.contains(index)) {
+    return true;
+  }
   for (const auto& [id, effect] : bench.world.snapshot->in_flight) {
     if (effect.set_key() == key) return true;
   }
@@ -191,7 +185,8 @@ void JudgeKubelet(Bench& bench, const KubeletRefusal& refusal,
                   std::set<std::string>& called) {
   const World& world = bench.world;
   const std::string key = refusal.name_space + "/" + refusal.vmi_name;
-  const GpuClaimSet* memory = MemoryFor(world, refusal);
+  const GpuClaimSet* memory = world.snapshot->Of<GpuClaimSet>().Find(
+      refusal.name_space, refusal.vmi_name);
   if (!refusal.listed) return;
   called.insert(key);
   if (memory == nullptr || memory->meta.deleting || IsFrozen(bench, key)) {
@@ -297,18 +292,16 @@ void JudgeList(Bench& bench, const v1::Effect& effect,
 
 void JudgeRecord(Bench& bench, const v1::Effect& effect) {
   const World& world = bench.world;
-  const SetState* of = nullptr;
-  for (const SetState& set : world.sets) {
-    if (set.key == effect.set_key()) of = &set;
-  }
+  const int index = IndexOf(world, effect.set_key());
+  const SetState* of = index < 0 ? nullptr : &world.sets[index];
   const RejectedNode entry = EntryOf(effect.record_rejection().entry());
   if (!IsCause(world, of, entry.pod_uid)) {
     bench.Fault(effect.set_key(),
                 "records a rejection of " + entry.pod_uid + " without cause");
   }
-  if (of == nullptr || MemoryOf(world, *of) == nullptr ||
-      EntryFor(MemoryOf(world, *of)->rejected_nodes, entry.pod_uid) ==
-          nullptr) {
+  const GpuClaimSet* own = of == nullptr ? nullptr : MemoryOf(world, *of);
+  if (own == nullptr ||
+      EntryFor(own->rejected_nodes, entry.pod_uid) == nullptr) {
     JudgeNewEntry(bench, effect.set_key(), entry);
   }
   for (const GpuClaimSet* memory : world.memories) {
@@ -389,10 +382,10 @@ void JudgeRefusals(Bench& bench) {
   }
   for (const v1::Effect& effect : bench.result->effects) {
     if (effect.has_record_rejection()) JudgeRecord(bench, effect);
-    if (!CallOf(effect).empty()) bench.called.insert(effect.set_key());
-    if (!CallOf(effect).empty() && !called.contains(effect.set_key())) {
-      bench.Fault(effect.set_key(),
-                  "R4 calls nothing, the pass " + CallOf(effect));
+    const std::string call = CallOf(effect);
+    if (!call.empty()) bench.called.insert(effect.set_key());
+    if (!call.empty() && !called.contains(effect.set_key())) {
+      bench.Fault(effect.set_key(), "R4 calls nothing, the pass " + call);
     }
   }
 }

@@ -182,21 +182,15 @@ void LeaveUnkeptNodes(Bench& bench, int index, const std::vector<int>& bound) {
   const World& world = bench.world;
   const SetState& set = world.sets[index];
   for (const std::string& node : NodesOf(world, bound)) {
-    std::vector<int> part;
-    for (const int claim : bound) {
-      if (world.claims[claim].node == node) part.push_back(claim);
-    }
+    const std::vector<int> part = OnNode(world, bound, node);
     Grounds grounds = GroundsAgainst(world, set, part, node);
     const bool lose = !grounds.reasons.empty();
     // Whether it must keep the classes of the others too is not said.
     const bool unsure =
         grounds.unsure || KeepsSet(world, set, set.members, node) == Keeps::kNo;
-    std::set<v1::Reason> reasons;
-    if (lose) reasons.insert(*grounds.reasons.begin());
-    if (grounds.unsure) reasons.insert(v1::NODE_LOST_CAPACITY);
     for (const int claim : part) {
       if (lose) {
-        bench.ExpectLose(claim, reasons, "S2");
+        bench.ExpectLose(claim, WhyLost(grounds), "S2");
       } else if (unsure) {
         bench.Follow(claim);
       }

@@ -18,7 +18,10 @@ bool HasMigrated(const World& world, const SetState& set) {
   }
   for (const auto& [uid, node] : set.vmi->active_pods) {
     const Pod* pod = PodByUid(world, uid);
-    if (pod == nullptr || Ended(*pod) || pod == set.pinned) continue;
+    if (pod == nullptr || Ended(*pod) || pod == set.pinned ||
+        pod->node_name == set.vmi->node_name) {
+      continue;
+    }
     // A target of the next migration; a launcher that came by an earlier one
     // keeps the label, and stands where the claims are.
     if (pod->meta.labels.contains(kMigrationLabel) &&
@@ -151,7 +154,7 @@ void MoveSet(Bench& bench, int index) {
   std::map<std::string, Keeps> keeps;
   bool moves = false, unsure = false, cordon = false;
   for (const std::string& node : NodesOf(world, bound)) {
-    keeps[node] = KeepsSet(world, set, bound, node);
+    keeps[node] = KeepsSet(world, set, OnNode(world, bound, node), node);
     moves = moves || keeps[node] == Keeps::kNo;
     unsure = unsure || keeps[node] == Keeps::kUnsure;
     cordon = cordon || keeps[node] == Keeps::kCordonOnly;
@@ -177,11 +180,13 @@ void MoveSet(Bench& bench, int index) {
     }
     return;
   }
-  for (const int claim : bound) {
-    const std::string node = world.claims[claim].node;
+  for (const std::string& node : NodesOf(world, bound)) {
     if (keeps[node] != Keeps::kNo) continue;
-    const Grounds grounds = GroundsAgainst(world, set, bound, node);
-    bench.ExpectLose(claim, {*grounds.reasons.begin()}, "M2");
+    const std::vector<int> part = OnNode(world, bound, node);
+    const Grounds grounds = GroundsAgainst(world, set, part, node);
+    for (const int claim : part) {
+      bench.ExpectLose(claim, WhyLost(grounds), "M2");
+    }
   }
 }
 

@@ -290,6 +290,13 @@ Grounds GroundsAgainst(const World& world, const SetState& set,
   return grounds;
 }
 
+std::set<v1::Reason> WhyLost(const Grounds& grounds) {
+  std::set<v1::Reason> reasons;
+  if (!grounds.reasons.empty()) reasons.insert(*grounds.reasons.begin());
+  if (grounds.unsure) reasons.insert(v1::NODE_LOST_CAPACITY);
+  return reasons;
+}
+
 Keeps KeepsSet(const World& world, const SetState& set,
                const std::vector<int>& claims, const std::string& name) {
   const Grounds grounds = GroundsAgainst(world, set, claims, name);

@@ -79,6 +79,9 @@ struct Grounds {
 };
 Grounds GroundsAgainst(const World& world, const SetState& set,
                        const std::vector<int>& claims, const std::string& node);
+// The reasons with which what a node does not keep may go Lost: the first, or
+// the want of units where it is not said who leaves for it.
+std::set<v1::Reason> WhyLost(const Grounds& grounds);
 Keeps KeepsSet(const World& world, const SetState& set,
                const std::vector<int>& claims, const std::string& node);
 // Who leaves the nodes that are short, as things are now.
