@@ -225,7 +225,8 @@ void RefreshIndex(Snapshot& snapshot) {
   PassIndex& index = snapshot.index;
   if (changes.everything) {
     AddAllNamespaces(snapshot);
-    ForgetKept(index);
+    // All sets are taken out and put in: no footing names a keeper then.
+    index.keepers.clear();
     index.judge = {};
   }
   if (changes.everything || !changes.nodes.empty()) {

@@ -156,10 +156,6 @@ bool HasSettled(Slot slot, Snapshot& snapshot) {
   return AllKeep(snapshot.index.sets[slot].set, footing.node, snapshot);
 }
 
-void ForgetKept(PassIndex& index) {
-  for (Keeper& keeper : index.keepers) keeper.answers.clear();
-}
-
 void ForgetKept(NameId node, PassIndex& index) {
   for (Keeper& keeper : index.keepers) {
     if (node < keeper.answers.size()) keeper.answers[node] = Kept::kUnknown;

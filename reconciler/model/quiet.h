@@ -30,10 +30,7 @@ void NoteQuiet(size_t set, Said said, const Plan& plan, Snapshot& snapshot);
 // costs.
 bool HasSettled(Slot slot, Snapshot& snapshot);
 
-// Whether each node keeps a set is asked anew. O(keepers).
-void ForgetKept(PassIndex& index);
-
-// The same of one node.
+// Which classes the node keeps is asked anew. O(keepers).
 void ForgetKept(NameId node, PassIndex& index);
 
 }  // namespace gpubinder

@@ -58,6 +58,9 @@ struct Bench {
   void Follow(int claim);
   bool Does(int claim) const;
   bool Loses(int claim) const;
+  // An earlier step has moved a part of the set: the rest may be the next
+  // pass's.
+  bool IsMoved(int set) const;
   // A rejection of the set is being written, or its VM is brought back: the
   // rest may be the next pass's.
   bool IsRefused(const SetState& set) const;

@@ -16,6 +16,10 @@ bool Bench::Does(int claim) const {
   return deed != deeds.end() && !deed->second.judged;
 }
 
+bool Bench::IsMoved(int set) const {
+  return touched.contains(set) || followed.contains(set);
+}
+
 bool Bench::IsRefused(const SetState& set) const {
   return world.new_rejections.contains(set.key) || called.contains(set.key);
 }

@@ -114,8 +114,7 @@ Wish WishOf(const Bench& bench, int index) {
   }
   // The repair's, the refusal's, or nobody's.
   if (NodesOf(world, bound) != std::set<std::string>{set.pinned_node} ||
-      bench.touched.contains(index) || bench.followed.contains(index) ||
-      bench.IsRefused(set) || CannotBePlaced(set)) {
+      bench.IsMoved(index) || bench.IsRefused(set) || CannotBePlaced(set)) {
     wish.unsure = true;
   }
   return wish;
@@ -231,15 +230,14 @@ bool WasAsked(const World& world, const SetState& set) {
 // pass where this one has moved a part of the set.
 void JudgeRepeat(Bench& bench, int index, const EndingEffects& found) {
   const SetState& set = bench.world.sets[index];
-  const bool may_wait =
-      bench.touched.contains(index) || bench.followed.contains(index);
   const bool due = !IsAnswered(set);
   if (found.intention >= 0) bench.Fault(set.key, "is asked to end twice");
   if (found.call >= 0 && !due) {
     bench.Fault(set.key, "is ended though its VM ends it");
   }
   // Whether a mass loss holds a call back that was decided before is not said.
-  if (found.call < 0 && due && !may_wait && !bench.result->mass_loss) {
+  if (found.call < 0 && due && !bench.IsMoved(index) &&
+      !bench.result->mass_loss) {
     bench.Fault(set.key, "M4 repeats the call, the pass does not");
   }
 }

@@ -165,10 +165,7 @@ void JudgeRefusal(Bench& bench, int index, std::set<std::string>& called) {
 
 // Nothing may be written for it; nor need it where this pass has moved a part.
 bool IsFrozen(const Bench& bench, const std::string& key) {
-  const int index = IndexOf(bench.world, key);
-  if (bench.touched.contains(index) || bench.followed.contains(index)) {
-    return true;
-  }
+  if (bench.IsMoved(IndexOf(bench.world, key))) return true;
   for (const auto& [id, effect] : bench.world.snapshot->in_flight) {
     if (effect.set_key() == key) return true;
   }

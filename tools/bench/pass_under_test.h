@@ -7,7 +7,6 @@
 
 #include "absl/time/time.h"
 #include "reconciler/model/pass.h"
-#include "reconciler/model/quiet.h"
 #include "reconciler/model/snapshot.h"
 
 namespace gpubinder::bench {
@@ -26,7 +25,7 @@ inline PassResult FullPass(Snapshot& snapshot, absl::Time now) {
 
 // Also which nodes keep which classes is found out anew.
 inline PassResult FullPassOverNodes(Snapshot& snapshot, absl::Time now) {
-  ForgetKept(snapshot.index);
+  for (Keeper& keeper : snapshot.index.keepers) keeper.answers.clear();
   return FullPass(snapshot, now);
 }
 
