@@ -9,6 +9,7 @@
 #include "reconciler/model/by_hand.h"
 #include "reconciler/model/fold_changes.h"
 #include "reconciler/model/fold_objects.h"
+#include "reconciler/model/fold_refusals.h"
 #include "reconciler/model/planted.h"
 #include "reconciler/model/write_rate.h"
 
@@ -159,6 +160,7 @@ Change FoldListEnded(const v1::ListEnded& list, absl::Time at,
     table.written.clear();
   });
   if (*kind == Kind::kNode) NoteAbsentNodes(at, snapshot);
+  if (*kind == Kind::kVirtualMachineInstance) ForgetForgedRefusals(snapshot);
   return change;
 }
 

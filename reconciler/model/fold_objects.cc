@@ -4,12 +4,11 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
-#include "absl/strings/string_view.h"
 #include "reconciler/model/claim_set.h"
 #include "reconciler/model/filter.h"
 #include "reconciler/model/fold.h"
 #include "reconciler/model/fold_capacity.h"
+#include "reconciler/model/fold_refusals.h"
 #include "reconciler/model/names.h"
 #include "reconciler/model/pod_request.h"
 #include "reconciler/model/quantity.h"
@@ -20,59 +19,14 @@ namespace {
 
 constexpr int64_t kMostUnits = 64;
 
-// The part of a scheduler's message that speaks of the nodes: what follows
-// the first ". " is about preemption and differs by version.
-absl::string_view FirstSentence(absl::string_view message) {
-  const size_t end = message.find(". ");
-  return end == absl::string_view::npos ? message : message.substr(0, end);
-}
-
-// The VMI that made the pod, by the pod's own word.
-const OwnerReference* OwningVmi(const Pod& pod) {
-  for (const OwnerReference& owner : pod.meta.owners) {
-    if (owner.kind == "VirtualMachineInstance" && owner.controller) {
-      return &owner;
-    }
-  }
-  return nullptr;
-}
-
 Phase PhaseOf(const GpuClaim& claim) {
   if (claim.phase == "Bound" && !claim.node_name.empty()) return Phase::kBound;
   return claim.phase == "Lost" ? Phase::kLost : Phase::kPending;
 }
 
-bool InFlightFor(const Snapshot& snapshot, const KubeletRefusal& refusal) {
-  return std::any_of(snapshot.in_flight.begin(), snapshot.in_flight.end(),
-                     [&](const auto& entry) {
-                       return entry.second.set_key() ==
-                              KeyOfVmSet(refusal.name_space, refusal.vmi_name);
-                     });
-}
-
 void NoteEpoch(const std::optional<DecisionKey>& decision, Snapshot& snapshot) {
   if (!decision.has_value()) return;
   snapshot.highest_epoch = std::max(snapshot.highest_epoch, decision->epoch);
-}
-
-// Whether its VMI is there and nobody has asked for its end: then what brings
-// the VM back may still have to be called.
-bool StillFails(const Snapshot& snapshot, const KubeletRefusal& refusal) {
-  const KindState& vmis =
-      snapshot.kinds[static_cast<size_t>(Kind::kVirtualMachineInstance)];
-  if (vmis.served && !vmis.listed) return true;
-  const std::optional<Row> row = snapshot.vmis().FindUid(refusal.vmi_uid);
-  return row.has_value() && !snapshot.vmis()[*row].meta.deleting.has_value();
-}
-
-bool IsRecorded(const Snapshot& snapshot, const KubeletRefusal& refusal) {
-  const GpuClaimSet* set =
-      snapshot.claim_sets().Find(refusal.name_space, refusal.vmi_name);
-  return set != nullptr &&
-         std::any_of(set->rejected_nodes.begin(), set->rejected_nodes.end(),
-                     [&](const RejectedNode& entry) {
-                       return entry.pod_uid == refusal.pod_uid;
-                     });
 }
 
 // A node that was gone before this replica could see it go: its grace counts
@@ -92,63 +46,6 @@ void NoteAbsentNodes(absl::Time at, Snapshot& snapshot) {
     if (PhaseOf(claim) == Phase::kBound) {
       NoteAbsent(claim.node_name, at, snapshot);
     }
-  }
-}
-
-bool ShowsSchedulerRefusal(const Pod& pod) {
-  if (!pod.node_name.empty() || !pod.nominated_node.empty()) return false;
-  for (const Condition& condition : pod.conditions) {
-    if (condition.type != "PodScheduled") continue;
-    const absl::string_view said = FirstSentence(condition.message);
-    return condition.status == "False" && condition.reason == "Unschedulable" &&
-           (condition.observed_generation == 0 ||
-            condition.observed_generation == pod.meta.generation) &&
-           (absl::StrContains(said, "Insufficient ") ||
-            absl::StrContains(said, "Too many pods"));
-  }
-  return false;
-}
-
-bool ShowsKubeletRefusal(const Pod& pod) {
-  return pod.phase == "Failed" && (pod.reason == "UnexpectedAdmissionError" ||
-                                   absl::StartsWith(pod.reason, "OutOf"));
-}
-
-void NotePodRefusal(const Pod& pod, absl::Time at, Snapshot& snapshot) {
-  if (!ShowsKubeletRefusal(pod) || pod.node_name.empty()) return;
-  const OwnerReference* owner = OwningVmi(pod);
-  if (owner == nullptr) return;
-  KubeletRefusal refusal{.name_space = pod.meta.name_space,
-                         .pod_name = pod.meta.name,
-                         .pod_uid = pod.meta.uid,
-                         .vmi_name = owner->name,
-                         .vmi_uid = owner->uid,
-                         .node_name = pod.node_name,
-                         .reason = pod.reason,
-                         .at = at};
-  for (const auto& [resource, units] : ExtendedRequests(pod).units) {
-    refusal.resources.push_back(resource);
-  }
-  auto listed = snapshot.listed_by.find(pod.meta.uid);
-  refusal.listed =
-      listed != snapshot.listed_by.end() && listed->second == owner->uid;
-  // Kept from the first record that shows it.
-  snapshot.kubelet_refusals.emplace(pod.meta.uid, std::move(refusal));
-}
-
-void ForgetSettledRefusals(Snapshot& snapshot) {
-  auto& refusals = snapshot.kubelet_refusals;
-  for (auto it = refusals.begin(); it != refusals.end();) {
-    it->second.recorded =
-        it->second.recorded || IsRecorded(snapshot, it->second);
-    // A pod that no VMI has ever listed is nobody's launcher.
-    const bool forged =
-        !it->second.listed &&
-        !snapshot.vmis().FindUid(it->second.vmi_uid).has_value();
-    const bool settled =
-        forged || (it->second.recorded && !StillFails(snapshot, it->second) &&
-                   !InFlightFor(snapshot, it->second));
-    it = settled ? refusals.erase(it) : std::next(it);
   }
 }
 
@@ -324,25 +221,13 @@ void BeforeErase<GpuClaimSet>(Row row, absl::Time, Snapshot& snapshot) {
 template <>
 void AfterStore<VirtualMachineInstance>(Row row, absl::Time,
                                         Snapshot& snapshot) {
-  const VirtualMachineInstance& vmi = snapshot.vmis()[row];
-  for (const auto& [pod_uid, node] : vmi.active_pods) {
-    snapshot.listed_by[pod_uid] = vmi.meta.uid;
-    auto refusal = snapshot.kubelet_refusals.find(pod_uid);
-    if (refusal != snapshot.kubelet_refusals.end() &&
-        refusal->second.vmi_uid == vmi.meta.uid) {
-      refusal->second.listed = true;
-    }
-  }
+  NoteListed(snapshot.vmis()[row], snapshot);
 }
 
 template <>
 void BeforeErase<VirtualMachineInstance>(Row row, absl::Time,
                                          Snapshot& snapshot) {
-  for (const auto& [pod_uid, node] : snapshot.vmis()[row].active_pods) {
-    if (!snapshot.pods().FindUid(pod_uid).has_value()) {
-      snapshot.listed_by.erase(pod_uid);
-    }
-  }
+  ForgetVmi(snapshot.vmis()[row], snapshot);
 }
 
 template <>
@@ -362,7 +247,7 @@ void BeforeErase<Pod>(Row row, absl::Time at, Snapshot& snapshot) {
   snapshot.refused_since.erase(pod.meta.uid);
   snapshot.refused_pins.erase(pod.meta.uid);
   NotePodRefusal(pod, at, snapshot);
-  snapshot.listed_by.erase(pod.meta.uid);
+  ForgetPod(pod, snapshot);
   ForgetWrites(pod.meta.uid, snapshot);
 }
 

@@ -49,16 +49,9 @@ void BeforeErase<Workload>(Row row, absl::Time at, Snapshot& snapshot);
 template <>
 void BeforeErase<ConfigMap>(Row row, absl::Time at, Snapshot& snapshot);
 
-// Remembers a launcher that its kubelet refused.
-void NotePodRefusal(const Pod& pod, absl::Time at, Snapshot& snapshot);
-
 // Called when a list of nodes has ended: since when those that hold bookings
 // are seen to be absent.
 void NoteAbsentNodes(absl::Time at, Snapshot& snapshot);
-
-// Drops the refusals whose rejection is written and answered for: their VMI
-// has gone or is going.
-void ForgetSettledRefusals(Snapshot& snapshot);
 
 }  // namespace gpubinder
 

@@ -1,7 +1,9 @@
 // What the fold takes for a refusal of a launcher, by scheduler or kubelet.
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
@@ -102,15 +104,105 @@ TEST(KubeletRefusalTest, CountsOnceTheOwnerListsThePod) {
   pod.phase = "Failed";
   pod.reason = "UnexpectedAdmissionError";
   See(pod, snapshot);
-  EXPECT_FALSE(snapshot.kubelet_refusals.at("p").listed);
+  EXPECT_FALSE(snapshot.kubelet_refusals.contains("p"));
   other.meta.resource_version = "2";
   other.phase = "Running";
   See(other, snapshot);
-  EXPECT_FALSE(snapshot.kubelet_refusals.at("p").listed);
+  EXPECT_FALSE(snapshot.kubelet_refusals.contains("p"));
   vmi.meta.resource_version = "2";
   vmi.active_pods["p"] = "a";
   See(vmi, snapshot);
-  EXPECT_TRUE(snapshot.kubelet_refusals.at("p").listed);
+  EXPECT_TRUE(snapshot.kubelet_refusals.contains("p"));
+  EXPECT_TRUE(snapshot.unlisted_refusals.empty());
+}
+
+Pod Refused(const std::string& name) {
+  Pod pod = PodOf(name);
+  pod.node_name = "a";
+  pod.phase = "Failed";
+  pod.reason = "OutOfcpu";
+  return pod;
+}
+
+void See(const v1::Record& record, Snapshot& snapshot) {
+  Fold(record, std::nullopt, snapshot);
+}
+
+void ListVmis(const std::vector<VirtualMachineInstance>& vmis,
+              Snapshot& snapshot) {
+  v1::Record began, ended;
+  began.mutable_list_began()->set_kind("VirtualMachineInstance");
+  See(began, snapshot);
+  for (const VirtualMachineInstance& vmi : vmis) {
+    v1::Record record;
+    *record.mutable_object() = EventOf(v1::ObjectEvent::LISTED, vmi);
+    Fold(record, vmi, snapshot);
+  }
+  ended.mutable_list_ended()->set_kind("VirtualMachineInstance");
+  See(ended, snapshot);
+}
+
+void Delete(const Object& object, Snapshot& snapshot) {
+  v1::Record record;
+  *record.mutable_object() = EventOf(v1::ObjectEvent::DELETED, object);
+  Fold(record, object, snapshot);
+}
+
+VirtualMachineInstance VmiWith(const std::string& pod) {
+  VirtualMachineInstance vmi;
+  vmi.meta = {.name_space = "t", .name = "web", .uid = "v"};
+  if (!pod.empty()) vmi.active_pods[pod] = "a";
+  return vmi;
+}
+
+// A replica that begins may see the pod listed, and even removed, before it
+// sees the VMI.
+TEST(KubeletRefusalTest, OutlivesItsPodUntilTheVmisAreListed) {
+  Snapshot snapshot;
+  v1::Record served;
+  served.mutable_kind_served()->set_kind("VirtualMachineInstance");
+  served.mutable_kind_served()->set_served(true);
+  See(served, snapshot);
+  See(Refused("p"), snapshot);
+  See(Refused("q"), snapshot);
+  Delete(Refused("p"), snapshot);
+  ListVmis({VmiWith("p")}, snapshot);
+  EXPECT_TRUE(snapshot.kubelet_refusals.contains("p"));
+  EXPECT_EQ(snapshot.unlisted_refusals.size(), 1);
+}
+
+TEST(KubeletRefusalTest, OfAVmiThatIsNotThereIsForgotten) {
+  Snapshot snapshot;
+  See(Refused("p"), snapshot);
+  ListVmis({}, snapshot);
+  EXPECT_TRUE(snapshot.unlisted_refusals.empty());
+  See(Refused("q"), snapshot);
+  EXPECT_TRUE(snapshot.unlisted_refusals.empty());
+  See(VmiWith(""), snapshot);
+  See(Refused("r"), snapshot);
+  EXPECT_EQ(snapshot.unlisted_refusals.size(), 1);
+  Delete(VmiWith(""), snapshot);
+  EXPECT_TRUE(snapshot.unlisted_refusals.empty());
+}
+
+TEST(KubeletRefusalTest, WithoutKubeVirtNothingStaysOfAPodThatHasGone) {
+  Snapshot snapshot;
+  See(Refused("p"), snapshot);
+  EXPECT_EQ(snapshot.unlisted_refusals.size(), 1);
+  Delete(Refused("p"), snapshot);
+  EXPECT_TRUE(snapshot.unlisted_refusals.empty());
+}
+
+TEST(KubeletRefusalTest, OfPodsThatAVmiDoesNotListOnlySoManyAreKept) {
+  Snapshot snapshot;
+  ListVmis({VmiWith("")}, snapshot);
+  for (int i = 0; i < 100; ++i) {
+    const Pod pod = Refused("p" + std::to_string(i));
+    See(pod, snapshot);
+    Delete(pod, snapshot);
+  }
+  EXPECT_EQ(snapshot.unlisted_refusals.size(), 64);
+  EXPECT_TRUE(snapshot.kubelet_refusals.empty());
 }
 
 }  // namespace

@@ -250,8 +250,8 @@ void SettleKubelet(const KubeletRefusal& refusal, Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   const GpuClaimSet* memory =
       snapshot.claim_sets().Find(refusal.name_space, refusal.vmi_name);
-  if (!refusal.listed || memory == nullptr ||
-      memory->meta.deleting.has_value() || plan.IsWritten(memory->meta.uid)) {
+  if (memory == nullptr || memory->meta.deleting.has_value() ||
+      plan.IsWritten(memory->meta.uid)) {
     return;
   }
   const std::string key = KeyOfVmSet(refusal.name_space, refusal.vmi_name);

@@ -93,8 +93,11 @@ struct Snapshot {
   absl::btree_map<std::string, absl::Time> usage_writes;
   // By uid, write and condition type, of objects that are there.
   absl::btree_map<std::string, AppliedWrite> applied_writes;
-  // By pod uid.
+  // Of pods that their VMI has listed (rule C5), by pod uid; and of those that
+  // it may still list, by the VMI's uid and the pod's.
   absl::btree_map<std::string, KubeletRefusal> kubelet_refusals;
+  absl::btree_map<std::pair<std::string, std::string>, KubeletRefusal>
+      unlisted_refusals;
   // The uid of the VMI that has listed a pod in status.activePods, by the pod's
   // uid, until the pod goes: the VMI may be gone before its pod's refusal is
   // seen, since kinds are watched apart.

@@ -62,7 +62,6 @@ struct KubeletRefusal {
   std::string vmi_name, vmi_uid;
   std::string node_name, reason;
   std::vector<std::string> resources;  // extended ones the pod asked for
-  bool listed = false;    // whether the VMI has listed the pod (rule C5)
   bool recorded = false;  // its rejection was seen in the set's memory
   absl::Time at = absl::UnixEpoch();
 };

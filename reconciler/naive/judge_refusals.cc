@@ -184,7 +184,6 @@ void JudgeKubelet(Bench& bench, const KubeletRefusal& refusal,
   const std::string key = refusal.name_space + "/" + refusal.vmi_name;
   const GpuClaimSet* memory = world.snapshot->Of<GpuClaimSet>().Find(
       refusal.name_space, refusal.vmi_name);
-  if (!refusal.listed) return;
   called.insert(key);
   if (memory == nullptr || memory->meta.deleting || IsFrozen(bench, key)) {
     return;

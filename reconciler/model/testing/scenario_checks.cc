@@ -133,6 +133,7 @@ void ScenarioRunner::CheckOrder(const v1::Decision& decision) {
   other.write_rates = snapshot_.write_rates;
   other.usage_writes = snapshot_.usage_writes;
   other.kubelet_refusals = snapshot_.kubelet_refusals;
+  other.unlisted_refusals = snapshot_.unlisted_refusals;
   other.refused_pins = snapshot_.refused_pins;
   other.refused_since = snapshot_.refused_since;
   other.attached_since = snapshot_.attached_since;
@@ -150,6 +151,20 @@ void ScenarioRunner::CheckOrder(const v1::Decision& decision) {
   const v1::Decision again = ToRecord(RunPass(other, now_), decision.pass());
   if (Sorted(again) != Sorted(decision)) {
     Fail("the order in which objects arrived changes the decision");
+  }
+}
+
+// `other` has begun as this one has, but listed the last kinds first: its first
+// decision is the same.
+void ScenarioRunner::CheckListOrder(Snapshot other) {
+  other.epoch = snapshot_.epoch;
+  other.sequence = snapshot_.sequence;
+  other.journal_uid = snapshot_.journal_uid;
+  Snapshot first = snapshot_;
+  const v1::Decision decision = ToRecord(RunPass(first, now_), 0);
+  const v1::Decision again = ToRecord(RunPass(other, now_), 0);
+  if (Sorted(again) != Sorted(decision)) {
+    Fail("the order in which the kinds are listed changes the decision");
   }
 }
 

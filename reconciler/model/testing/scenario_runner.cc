@@ -259,10 +259,19 @@ void ScenarioRunner::Start() {
   if (started_) return;
   started_ = true;
   BecomeLeader();
+  Snapshot other = snapshot_;
   for (int i = 0; i < kKinds; ++i) {
     const Kind kind = static_cast<Kind>(i);
     if (!unserved_.contains(kind)) Relist(kind);
   }
+  for (int i = kKinds - 1; i >= 0; --i) {
+    const Kind kind = static_cast<Kind>(i);
+    if (unserved_.contains(kind)) continue;
+    for (const auto& [record, object] : ListOf(kind)) {
+      Fold(record, object, other);
+    }
+  }
+  CheckListOrder(std::move(other));
 }
 
 void ScenarioRunner::BecomeLeader() {
@@ -276,17 +285,26 @@ void ScenarioRunner::BecomeLeader() {
 }
 
 void ScenarioRunner::Relist(Kind kind) {
-  v1::Record began;
-  began.mutable_list_began()->set_kind(std::string(KindName(kind)));
-  Tell(std::move(began));
-  for (const auto& [key, object] : server_.objects()) {
-    if (std::get<Kind>(key) == kind) {
-      TellObject(v1::ObjectEvent::LISTED, object);
-    }
+  for (auto& [record, object] : ListOf(kind)) {
+    Tell(std::move(record), std::move(object));
   }
-  v1::Record ended;
-  ended.mutable_list_ended()->set_kind(std::string(KindName(kind)));
-  Tell(std::move(ended));
+}
+
+std::vector<JournalEntry> ScenarioRunner::ListOf(Kind kind) const {
+  std::vector<JournalEntry> list(1);
+  list[0].first.mutable_list_began()->set_kind(std::string(KindName(kind)));
+  for (const auto& [key, object] : server_.objects()) {
+    if (std::get<Kind>(key) != kind) continue;
+    list.emplace_back(v1::Record(), object);
+    *list.back().first.mutable_object() =
+        EventOf(v1::ObjectEvent::LISTED, object);
+  }
+  list.emplace_back();
+  list.back().first.mutable_list_ended()->set_kind(std::string(KindName(kind)));
+  for (JournalEntry& entry : list) {
+    entry.first.set_time_unix_nanos(absl::ToUnixNanos(now_));
+  }
+  return list;
 }
 
 void ScenarioRunner::Tell(v1::Record record, std::optional<Object> object) {

@@ -3,7 +3,8 @@
 //
 // After every pass it checks what must always hold (invariants.h), that the
 // same records give the same decision again, and that the order in which
-// objects arrived does not matter. scenario_test.cc lists the commands.
+// objects arrived does not matter; when a leader begins, nor that in which it
+// lists the kinds. scenario_test.cc lists the commands.
 
 #ifndef RECONCILER_MODEL_TESTING_SCENARIO_RUNNER_H_
 #define RECONCILER_MODEL_TESTING_SCENARIO_RUNNER_H_
@@ -34,6 +35,8 @@ namespace gpubinder {
 // eight with the objects in another order. Then no journal is held, and a copy
 // of the runner costs the same however long its history is.
 enum class Replays { kEachPass, kAtTheEnd, kNever };
+
+using JournalEntry = std::pair<v1::Record, std::optional<Object>>;
 
 class ScenarioRunner {
  public:
@@ -98,6 +101,8 @@ class ScenarioRunner {
   void Start();
   void BecomeLeader();
   void Relist(Kind kind);
+  // A complete list of the kind as records, without sequence.
+  std::vector<JournalEntry> ListOf(Kind kind) const;
   void Tell(v1::Record record, std::optional<Object> object = std::nullopt);
   void TellObject(v1::ObjectEvent::Type type, const Object& object);
   void TellOutcome(EffectId id, v1::Outcome::Kind kind, const Answer& answer);
@@ -105,6 +110,7 @@ class ScenarioRunner {
   void CheckReplay(const v1::Decision& decision);
   void CheckFull(const v1::Decision& decision);
   void CheckOrder(const v1::Decision& decision);
+  void CheckListOrder(Snapshot other);
   void CheckIndex();
   void Fail(std::string mistake) { mistakes_.push_back(std::move(mistake)); }
 
@@ -117,7 +123,7 @@ class ScenarioRunner {
   std::set<Kind> unserved_ = {Kind::kWorkload, Kind::kConfigMap};
   bool started_ = false;
   uint64_t sequence_ = 0, epoch_ = 0;
-  std::vector<std::pair<v1::Record, std::optional<Object>>> journal_;
+  std::vector<JournalEntry> journal_;
   uint64_t decision_ = 0;  // the sequence of the last one
   v1::Decision last_;
   PassResult result_;

@@ -198,9 +198,9 @@ struct Feeder {
   }
   void Feed(const KubeletRefusal& value) {
     const auto& [space, pod, pod_uid, vmi, vmi_uid, node, reason, resources,
-                 listed, recorded, at] = value;
-    All(space, pod, pod_uid, vmi, vmi_uid, node, reason, resources, listed,
-        recorded, at);
+                 recorded, at] = value;
+    All(space, pod, pod_uid, vmi, vmi_uid, node, reason, resources, recorded,
+        at);
   }
   void Feed(const Shortage& value) {
     const auto& [since, overbooked] = value;
@@ -312,11 +312,11 @@ void AddState(const ScenarioServer& server, const Snapshot& snapshot,
   FeedRefusedPins(snapshot, feeder);
   feeder.All(
       snapshot.write_rates, snapshot.usage_writes, snapshot.applied_writes,
-      snapshot.kubelet_refusals, snapshot.listed_by, snapshot.refused_since,
-      snapshot.attached_since, snapshot.gone_since, snapshot.unkept_nodes,
-      snapshot.endings, snapshot.shortages, snapshot.not_ready,
-      snapshot.kubevirt_silent, snapshot.explanations, snapshot.journal_uid,
-      snapshot.epoch, snapshot.highest_epoch);
+      snapshot.kubelet_refusals, snapshot.unlisted_refusals, snapshot.listed_by,
+      snapshot.refused_since, snapshot.attached_since, snapshot.gone_since,
+      snapshot.unkept_nodes, snapshot.endings, snapshot.shortages,
+      snapshot.not_ready, snapshot.kubevirt_silent, snapshot.explanations,
+      snapshot.journal_uid, snapshot.epoch, snapshot.highest_epoch);
   AddConfig(snapshot.config, hash);
 }
 
