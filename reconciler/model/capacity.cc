@@ -77,6 +77,12 @@ void Books::Assume(NameId node, NameId resource, int64_t units) {
   touched_.push_back(node);
 }
 
+void Books::AssumeRaw(NameId node, NameId resource, int64_t units) {
+  NodeUse& use = At(node, resource);
+  use.raw = SaturatingAdd(use.raw, units);
+  touched_.push_back(node);
+}
+
 void Books::Book(NameId node, NameId resource, int64_t units) {
   NodeUse& use = At(node, resource);
   use.booked = SaturatingAdd(use.booked, units);

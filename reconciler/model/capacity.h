@@ -43,8 +43,10 @@ class Books {
   std::vector<std::pair<NameId, NodeUse>> UsesOf(NameId node) const;
   // Uses up units on a node, for an own claim.
   void Assume(NameId node, NameId resource, int64_t units);
-  // The same for a claim of that VMI: its pods there that were raw are covered
-  // by it, so that they do not count twice.
+  // The same for a pod that no claim covers.
+  void AssumeRaw(NameId node, NameId resource, int64_t units);
+  // The same as Assume for a claim of that VMI: its pods there that were raw
+  // are covered by it, so that they do not count twice.
   void AssumeFor(Row vmi, NameId node, NameId resource, int64_t units);
 
   // Raw units on a node that pods listed by this VMI account for.

@@ -247,33 +247,41 @@ class SetBuilder {
     }
     for (const Row row : set.members) {
       const GpuClaim& claim = claims_[row];
+      // A claim that holds nothing stops nothing that others hold.
+      std::vector<v1::ReasonDetail>& where =
+          snapshot_.claim_columns.phase[row] == Phase::kPending
+              ? set.start_problems
+              : set.problems;
       if (!claim.meta.problems.empty()) {
-        set.problems.push_back(MalformedDetail(Kind::kGpuClaim, claim.meta));
+        where.push_back(MalformedDetail(Kind::kGpuClaim, claim.meta));
         continue;
       }
-      CheckClass(claim.class_name, claim.units, claim.meta.name, set);
+      CheckClass(claim.class_name, claim.units, claim.meta.name, set, where);
     }
     for (const MissingTemplate& missing : set.missing) {
-      CheckClass(missing.class_name, missing.units, missing.name, set);
+      CheckClass(missing.class_name, missing.units, missing.name, set,
+                 set.start_problems);
     }
   }
 
+  // `where`: what a class stops that is not there or cannot be read.
   void CheckClass(const std::string& class_name, int64_t units,
-                  const std::string& claim, ClaimSet& set) {
+                  const std::string& claim, ClaimSet& set,
+                  std::vector<v1::ReasonDetail>& where) {
     const GpuClass* found = snapshot_.classes().Find("", class_name);
-    auto say = [&](v1::Reason reason, std::vector<v1::ReasonDetail>& where) {
+    auto say = [&](v1::Reason reason, std::vector<v1::ReasonDetail>& list) {
       v1::ReasonDetail detail = Problem(reason);
       detail.set_class_name(class_name);
       detail.set_claim(claim);
-      where.push_back(std::move(detail));
-      return &where.back();
+      list.push_back(std::move(detail));
+      return &list.back();
     };
     if (found == nullptr) {
-      say(v1::CLASS_NOT_FOUND, set.problems);
+      say(v1::CLASS_NOT_FOUND, where);
       return;
     }
     if (!found->meta.problems.empty()) {
-      set.problems.push_back(MalformedDetail(Kind::kGpuClass, found->meta));
+      where.push_back(MalformedDetail(Kind::kGpuClass, found->meta));
       return;
     }
     if (found->meta.deleting.has_value()) {
@@ -335,7 +343,11 @@ std::optional<Row> HoldingVmi(const GpuClaim& claim, const Snapshot& snapshot) {
 }
 
 const std::string* TemplateOwner(const GpuClaim& claim) {
-  if (!claim.meta.labels.contains(kTemplateClaimLabel)) return nullptr;
+  // A tenant may write labels and owners, but no status.
+  if (claim.attached_to.has_value() ||
+      !claim.meta.labels.contains(kTemplateClaimLabel)) {
+    return nullptr;
+  }
   for (const OwnerReference& owner : claim.meta.owners) {
     if (owner.kind == "VirtualMachineInstance") return &owner.uid;
   }

@@ -41,9 +41,10 @@ struct ClaimSet {
   // keep their units but are placed no more.
   std::vector<Row> members, leaving;
   std::vector<MissingTemplate> missing;
-  // Misconfigurations: `problems` stop everything, `start_problems` stop
-  // starts and orders, not what keeps a set whole, and `order_problems` stop
-  // orders and new template claims, not the start of a booked set (G10).
+  // Misconfigurations: `problems` stop everything (of the VMI, and of members
+  // that hold a place or have lost it), `start_problems` stop starts and
+  // orders, not what keeps a set whole, and `order_problems` stop orders and
+  // new template claims, not the start of a booked set (G10).
   std::vector<v1::ReasonDetail> problems, start_problems, order_problems;
   // Of the oldest member; with a gated launcher the pod's.
   absl::Time age = absl::InfiniteFuture();
@@ -72,7 +73,7 @@ ClaimSets BuildClaimSets(absl::string_view name_space,
 std::optional<Row> HoldingVmi(const GpuClaim& claim, const Snapshot& snapshot);
 
 // The uid of the VMI a template claim was made for, or null: a claim with our
-// label that a VMI owns.
+// label that a VMI owns, and that was never attached.
 const std::string* TemplateOwner(const GpuClaim& claim);
 
 // The key of the set of a VM of that name.

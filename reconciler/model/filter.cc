@@ -45,14 +45,6 @@ NodeUse UseByOthers(NameId node, NameId resource, const Demand& demand,
   return use;
 }
 
-// The larger of the set's units and what its pod asks for beyond the set's
-// claims there that are being deleted.
-int64_t Wanted(NameId node, const Demand::Need& need, const Demand& demand) {
-  auto leaving = demand.leaving.find({node, need.resource});
-  const int64_t covered = leaving == demand.leaving.end() ? 0 : leaving->second;
-  return std::max(need.units, SaturatingSub(need.pod_units, covered));
-}
-
 // Below 0 where the node is overbooked: there nothing more fits.
 int64_t Left(const NodeUse& use) {
   return SaturatingSub(SaturatingSub(use.allocatable, use.booked), use.raw);
@@ -62,7 +54,7 @@ void JudgeUnits(NameId node, const Demand& demand, const Snapshot& snapshot,
                 const Books& books, std::vector<v1::ReasonDetail>& reasons) {
   for (const Demand::Need& need : demand.needs) {
     const NodeUse use = UseByOthers(node, need.resource, demand, books);
-    const int64_t wanted = Wanted(node, need, demand);
+    const int64_t wanted = WantedUnits(node, need, demand);
     if (HasUnits(use, wanted)) continue;
     v1::ReasonDetail detail;
     detail.set_resource(snapshot.names.Text(need.resource));
@@ -179,6 +171,13 @@ bool ServesClass(Row row, const GpuClass& found, const Snapshot& snapshot,
   return reasons.empty();
 }
 
+int64_t WantedUnits(NameId node, const Demand::Need& need,
+                    const Demand& demand) {
+  auto leaving = demand.leaving.find({node, need.resource});
+  const int64_t covered = leaving == demand.leaving.end() ? 0 : leaving->second;
+  return std::max(need.units, SaturatingSub(need.pod_units, covered));
+}
+
 std::vector<v1::ReasonDetail> JudgeNode(Row row, const Demand& demand,
                                         const Snapshot& snapshot,
                                         const Books& books) {
@@ -204,7 +203,7 @@ bool HasRoom(NameId node, const Demand& demand, const Books& books) {
   return std::all_of(
       demand.needs.begin(), demand.needs.end(), [&](const auto& need) {
         const NodeUse use = UseByOthers(node, need.resource, demand, books);
-        return use.served && Left(use) >= Wanted(node, need, demand);
+        return use.served && Left(use) >= WantedUnits(node, need, demand);
       });
 }
 
@@ -216,7 +215,7 @@ int64_t FreeAfter(Row row, const Demand& demand, const Snapshot& snapshot,
     const NodeUse use = UseByOthers(snapshot.node_columns.name[row],
                                     need.resource, demand, books);
     const int64_t wanted =
-        Wanted(snapshot.node_columns.name[row], need, demand);
+        WantedUnits(snapshot.node_columns.name[row], need, demand);
     sum = SaturatingAdd(
         sum, std::max<int64_t>(0, SaturatingSub(use.free(), wanted)));
   }

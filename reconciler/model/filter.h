@@ -20,6 +20,11 @@ std::vector<v1::ReasonDetail> JudgeNode(Row node, const Demand& demand,
                                         const Snapshot& snapshot,
                                         const Books& books);
 
+// The larger of the set's units and what its pod asks for beyond the set's
+// claims there that are being deleted (C8).
+int64_t WantedUnits(NameId node, const Demand::Need& need,
+                    const Demand& demand);
+
 // Whether a node of which so much is used has so many units left (C8).
 bool HasUnits(const NodeUse& use, int64_t wanted);
 

@@ -10,6 +10,7 @@
 #include "reconciler/model/fold_changes.h"
 #include "reconciler/model/fold_objects.h"
 #include "reconciler/model/fold_refusals.h"
+#include "reconciler/model/launcher.h"
 #include "reconciler/model/planted.h"
 #include "reconciler/model/write_rate.h"
 
@@ -179,7 +180,22 @@ Change FoldKindServed(const v1::KindServed& served, Snapshot& snapshot) {
   return Change::kMatters;
 }
 
-// The list is whole: a node that is not on it keeps what it has again.
+// The node that the effect makes claims leave, or their VMI.
+std::string LeftNode(const v1::Effect& effect, const Snapshot& snapshot) {
+  if (effect.has_write_claim_set()) {
+    const std::optional<Row> vmi =
+        snapshot.vmis().FindUid(effect.write_claim_set().ended_vmi());
+    return vmi.has_value() ? FindLauncher(snapshot.vmis()[*vmi], snapshot).node
+                           : "";
+  }
+  if (!effect.has_bind_claim() && !effect.has_lose_claim()) return "";
+  const std::optional<Row> row =
+      snapshot.claims().FindUid(effect.target().uid());
+  return row.has_value() ? snapshot.claims()[*row].node_name : "";
+}
+
+// The list is whole: a node that is not on it keeps what it has again, or was
+// lost long ago.
 void FoldUnkeptNodes(const v1::Decision& decision, absl::Time at,
                      Snapshot& snapshot) {
   absl::btree_map<std::string, UnkeptNode> nodes;
@@ -188,6 +204,11 @@ void FoldUnkeptNodes(const v1::Decision& decision, absl::Time at,
     auto known = snapshot.unkept_nodes.find(name);
     if (known != snapshot.unkept_nodes.end()) node = known->second;
     node.held = decision.mass_loss() && !node.confirmed;
+  }
+  for (const v1::Effect& effect : decision.effects()) {
+    if (nodes.empty()) break;
+    auto node = nodes.find(LeftNode(effect, snapshot));
+    if (node != nodes.end()) node->second.left = true;
   }
   snapshot.unkept_nodes = std::move(nodes);
 }

@@ -116,7 +116,7 @@ class Checker {
     if (pod == nullptr) return Say("P5", effect, "no such pod");
     const VirtualMachineInstance* vmi = ListingVmi(pod->meta.uid);
     if (vmi == nullptr) return Say("P5", effect, "no VMI lists the pod");
-    if (pod->meta.labels.contains(kMigrationLabel) &&
+    if (pod->meta.labels.contains(kMigrationLabel) && !vmi->node_name.empty() &&
         pod->node_name != vmi->node_name) {
       Say("P8", effect, "a migration target");
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "proto/check.h"
+#include "reconciler/model/choice.h"
 #include "reconciler/model/filter.h"
 #include "reconciler/model/selector.h"
 #include "reconciler/model/taint.h"
@@ -46,6 +47,11 @@ bool IsUnavailable(const ClaimSet& set, const Node& node, Plan& plan) {
 
 }  // namespace
 
+ClaimSet BoundPart(const ClaimSet& set, const Plan& plan) {
+  return Restricted(set,
+                    [&](Row row) { return plan.phase(row) == Phase::kBound; });
+}
+
 std::optional<v1::Reason> WhyNotKept(const ClaimSet& set, NameId node_name,
                                      Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
@@ -80,7 +86,7 @@ std::optional<v1::Reason> WhyNotKept(const ClaimSet& set, NameId node_name,
 }
 
 std::optional<v1::Reason> WhyUnkept(const ClaimSet& set, NameId node_name,
-                                    Plan& plan) {
+                                    Annotation annotation, Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   const std::string& name = snapshot.names.Text(node_name);
   const Node* node = snapshot.nodes().Find("", name);
@@ -94,6 +100,7 @@ std::optional<v1::Reason> WhyUnkept(const ClaimSet& set, NameId node_name,
   Demand demand = MakeDemand(set, snapshot, plan.now());
   // That a scheduling class is not there says nothing of the node.
   demand.missing_scheduling_class.clear();
+  if (annotation == Annotation::kIgnored) demand.scheduling_class = nullptr;
   if (!MatchesPod(*node, demand)) return v1::NODE_MISMATCH;
   return std::nullopt;
 }

@@ -10,16 +10,24 @@
 
 namespace gpubinder {
 
+// What a node keeps of the set: its Bound members. Pending ones are left to the
+// orders, Lost ones to the repair.
+ClaimSet BoundPart(const ClaimSet& set, const Plan& plan);
+
 // Why the node does not keep the set, or nothing when it does. Only a cordon
 // speaks against it: NodeCordoned, and the caller asks whether another node
 // has room. May set the plan's timer, when a grace decides later.
 std::optional<v1::Reason> WhyNotKept(const ClaimSet& set, NameId node,
                                      Plan& plan);
 
+// The pod's scheduling class is named by an annotation, which its tenant may
+// edit at any time.
+enum class Annotation { kCounts, kIgnored };
+
 // The same, and for a pinned launcher that has not been scheduled also why its
 // node no longer serves the set or no longer matches the pod (M5).
 std::optional<v1::Reason> WhyUnkept(const ClaimSet& set, NameId node,
-                                    Plan& plan);
+                                    Annotation annotation, Plan& plan);
 
 }  // namespace gpubinder
 

@@ -66,8 +66,8 @@ bool HasEnded(const VirtualMachineInstance& vmi) {
 }
 
 bool IsMigrationTarget(const Pod& pod, const VirtualMachineInstance& vmi) {
-  return pod.meta.labels.contains(kMigrationLabel) &&
-         pod.node_name != vmi.node_name;
+  return !vmi.node_name.empty() && pod.node_name != vmi.node_name &&
+         pod.meta.labels.contains(kMigrationLabel);
 }
 
 std::optional<Row> ListingVmi(const Pod& pod, const Snapshot& snapshot) {

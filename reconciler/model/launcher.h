@@ -40,7 +40,8 @@ Launcher FindLauncher(const VirtualMachineInstance& vmi,
 bool HasEnded(const Pod& pod);
 bool HasEnded(const VirtualMachineInstance& vmi);
 
-// Listed, with the migration label, its node not the VMI's own.
+// Listed, with the migration label, its node not the VMI's own. A VMI that has
+// no node yet migrates nowhere, whatever the labels of its pods say.
 bool IsMigrationTarget(const Pod& pod, const VirtualMachineInstance& vmi);
 
 // The VMI that lists the pod, found by the pod's controller reference.

@@ -5,6 +5,7 @@
 
 #include "absl/container/btree_set.h"
 #include "reconciler/model/choice.h"
+#include "reconciler/model/filter.h"
 #include "reconciler/model/keep.h"
 #include "reconciler/model/steps.h"
 #include "reconciler/model/victims.h"
@@ -15,21 +16,16 @@ namespace {
 constexpr absl::Duration kAtOnce = absl::Minutes(10);
 constexpr int64_t kFewestNodes = 3;
 
-int64_t NodesWithBookings(const Snapshot& snapshot) {
-  int64_t sum = 0;
-  std::vector<bool> seen(snapshot.names.size());
+std::vector<bool> NodesWithBookings(const Snapshot& snapshot) {
+  std::vector<bool> holding(snapshot.names.size());
   const ClaimColumns& columns = snapshot.claim_columns;
   for (Row row = 0; row < snapshot.claims().end(); ++row) {
-    if (columns.phase[row] != Phase::kBound || seen[columns.node[row]]) {
-      continue;
-    }
-    seen[columns.node[row]] = true;
-    ++sum;
+    if (columns.phase[row] == Phase::kBound) holding[columns.node[row]] = true;
   }
-  return sum;
+  return holding;
 }
 
-// For another reason than a cordon.
+// For another reason than a cordon, and than what a tenant may write.
 absl::btree_set<NameId> UnkeptNodes(Plan& plan) {
   absl::btree_set<NameId> unkept;
   for (const auto& [victim, why] : ChooseVictims(plan)) {
@@ -43,11 +39,40 @@ absl::btree_set<NameId> UnkeptNodes(Plan& plan) {
       if (plan.phase(row) == Phase::kBound) nodes.insert(plan.node(row));
     }
     for (const NameId node : nodes) {
-      const std::optional<v1::Reason> why = WhyUnkept(set, node, plan);
+      const ClaimSet part = Restricted(set, [&](Row row) {
+        return plan.phase(row) == Phase::kBound && plan.node(row) == node;
+      });
+      const std::optional<v1::Reason> why =
+          WhyUnkept(part, node, Annotation::kIgnored, plan);
       if (why.has_value() && *why != v1::NODE_CORDONED) unkept.insert(node);
     }
   }
   return unkept;
+}
+
+// Whether a node that sets have left serves some class again, or would if it
+// were not cordoned.
+bool HasReturned(const std::string& name, const Plan& plan) {
+  const Snapshot& snapshot = plan.snapshot();
+  const Node* node = snapshot.nodes().Find("", name);
+  if (node == nullptr || node->meta.deleting.has_value() || !IsReady(*node) ||
+      !IsKubeVirtReady(*node, snapshot)) {
+    return false;
+  }
+  const NameId id = *snapshot.names.Find(name);
+  const auto& classes = snapshot.classes().by_name();
+  return std::any_of(classes.begin(), classes.end(), [&](const auto& entry) {
+    const GpuClass& found = snapshot.classes()[entry.second];
+    std::vector<v1::ReasonDetail> reasons;
+    JudgeClass(*node, found, reasons);
+    const NameId resource = *snapshot.names.Find(found.resource_name);
+    return reasons.empty() && plan.books().Use(id, resource).served;
+  });
+}
+
+// Whether a node that has stopped keeping sets counts for a mass loss.
+bool Counts(const UnkeptNode& node, const Plan& plan) {
+  return node.held || (!node.confirmed && node.since > plan.now() - kAtOnce);
 }
 
 }  // namespace
@@ -56,20 +81,32 @@ void JudgeMassLoss(Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   std::vector<std::string> names;
   int64_t at_once = 0;
+  std::vector<bool> holding = NodesWithBookings(snapshot);
   for (const NameId node : UnkeptNodes(plan)) {
     const std::string& name = snapshot.names.Text(node);
     names.push_back(name);
     auto known = snapshot.unkept_nodes.find(name);
-    const bool counts = known == snapshot.unkept_nodes.end() ||
-                        known->second.held ||
-                        (!known->second.confirmed &&
-                         known->second.since > plan.now() - kAtOnce);
+    const bool counts =
+        known == snapshot.unkept_nodes.end() || Counts(known->second, plan);
     at_once += counts ? 1 : 0;
   }
   std::sort(names.begin(), names.end());
+  // Those that sets have left already: nodes may be lost one after another.
+  std::vector<std::string> left;
+  for (const auto& [name, node] : snapshot.unkept_nodes) {
+    if (!node.left || !Counts(node, plan) || HasReturned(name, plan) ||
+        std::binary_search(names.begin(), names.end(), name)) {
+      continue;
+    }
+    left.push_back(name);
+    holding[*snapshot.names.Find(name)] = true;
+  }
+  at_once += static_cast<int64_t>(left.size());
+  names.insert(names.end(), left.begin(), left.end());
+  std::sort(names.begin(), names.end());
+  const int64_t of = std::count(holding.begin(), holding.end(), true);
   const bool too_many = at_once >= kFewestNodes &&
-                        at_once * 100 > plan.config().mass_loss_threshold *
-                                            NodesWithBookings(snapshot);
+                        at_once * 100 > plan.config().mass_loss_threshold * of;
   plan.SetUnkeptNodes(std::move(names),
                       too_many ? MassLoss::kYes : MassLoss::kNo);
 }

@@ -25,17 +25,12 @@ std::optional<NameId> Stand(const ClaimSet& set, const Plan& plan) {
   return node;
 }
 
-// Pending members are left to the orders, Lost ones to the repair.
-ClaimSet BoundPart(const ClaimSet& set, const Plan& plan) {
-  return Restricted(set,
-                    [&](Row row) { return plan.phase(row) == Phase::kBound; });
-}
-
 // Why the node does not keep the set, with the numbers where it has some.
 std::optional<v1::ReasonDetail> WhyLeaves(size_t index, const ClaimSet& set,
                                           NameId node, const Victims& victims,
                                           Plan& plan) {
-  const std::optional<v1::Reason> reason = WhyUnkept(set, node, plan);
+  const std::optional<v1::Reason> reason =
+      WhyUnkept(set, node, Annotation::kCounts, plan);
   auto victim = victims.find({index, node});
   // Where both hold the closed list has NodeGone first.
   if (victim != victims.end() && reason != v1::NODE_GONE) {
@@ -120,15 +115,33 @@ v1::ReasonDetail WhyAsked(const GpuClaimSet& memory) {
   return why;
 }
 
+// A launcher that is pinned to a node on which it can never start, though all
+// of its claims have been lost already (M5).
+std::optional<v1::ReasonDetail> WhyNeverStarts(size_t index, Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  const Snapshot& snapshot = plan.snapshot();
+  const ClaimSet lost =
+      Restricted(set, [&](Row row) { return plan.phase(row) == Phase::kLost; });
+  const std::optional<NameId> node = snapshot.names.Find(set.launcher.node);
+  if (lost.members.empty() || !node.has_value() ||
+      !snapshot.pods()[*set.launcher.pod].node_name.empty()) {
+    return std::nullopt;
+  }
+  return WhyLeaves(index, lost, *node, {}, plan);
+}
+
 // Nothing moves until the VMI has ended.
 void EndUnkept(size_t index, const Victims& victims, EndingValve& valve,
                Plan& plan) {
   const ClaimSet& set = plan.set(index);
   if (!set.problems.empty()) return;
+  const ClaimSet bound = BoundPart(set, plan);
   const std::optional<NameId> stand = Stand(set, plan);
   std::optional<v1::ReasonDetail> why;
   if (stand.has_value()) {
-    why = WhyLeaves(index, BoundPart(set, plan), *stand, victims, plan);
+    why = WhyLeaves(index, bound, *stand, victims, plan);
+  } else if (bound.members.empty()) {
+    why = WhyNeverStarts(index, plan);
   }
   if (!why.has_value() && WasAskedToEnd(set, plan)) {
     why = WhyAsked(*plan.Memory(set));

@@ -111,6 +111,10 @@ class Plan {
   void PlaceMembers(size_t index, const std::vector<Row>& members, NameId node);
   // Uses up the units of a set whose template claims are only being made.
   void Reserve(const ClaimSet& set, NameId node);
+  // Uses up what a pod that is pinned there asks for beyond its claims.
+  void UseRaw(NameId node, NameId resource, int64_t units) {
+    books_.AssumeRaw(node, resource, units);
+  }
   // Sends the members to Lost, except those that are so already. Nothing
   // happens in a mass loss.
   void Lose(size_t index, v1::Reason reason, const std::string& message);

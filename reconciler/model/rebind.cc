@@ -22,11 +22,10 @@ bool Has(const ClaimSet& set, Phase phase, const Plan& plan) {
 // A running VM's claims go back to its own node and nowhere else, when that
 // node keeps them and has room.
 void Return(size_t index, const ClaimSet& part, Plan& plan) {
-  const ClaimSet& set = plan.set(index);
   const Snapshot& snapshot = plan.snapshot();
-  if (snapshot.nodes().Find("", set.launcher.node) == nullptr) return;
-  const NameId node = *snapshot.names.Find(set.launcher.node);
-  if (WhyNotKept(set, node, plan).has_value()) return;
+  if (snapshot.nodes().Find("", part.launcher.node) == nullptr) return;
+  const NameId node = *snapshot.names.Find(part.launcher.node);
+  if (WhyNotKept(part, node, plan).has_value()) return;
   const Demand demand = MakeDemand(part, snapshot, plan.now());
   if (HasRoom(node, demand, plan.books())) {
     plan.PlaceMembers(index, part.members, node);
@@ -38,21 +37,26 @@ void Return(size_t index, const ClaimSet& part, Plan& plan) {
 }
 
 // A pinned launcher takes all it has. Where its Pending claims are over a
-// budget, the Lost ones, which count there already, come back alone. While the
-// VMI is being deleted nothing comes back, but the budget is told.
+// budget or misconfigured, the Lost ones, which count there already, come back
+// alone. While the VMI is being deleted nothing comes back, but the budget is
+// told.
 void ReturnOrAdopt(size_t index, Plan& plan) {
   const ClaimSet& set = plan.set(index);
   const bool leaves =
       plan.snapshot().vmis()[*set.vmi].meta.deleting.has_value();
+  std::vector<v1::ReasonDetail> stops = set.start_problems;
   std::vector<v1::ReasonDetail> over = OverBudget(set, plan);
-  if (over.empty()) {
+  if (stops.empty() && over.empty()) {
     if (!leaves) Return(index, set, plan);
     return;
   }
-  Verdict verdict = Misconfigured(std::move(over));
-  verdict.judged =
-      ChooseNode(set, MakeDemand(set, plan.snapshot(), plan.now()), plan)
-          .judged;
+  stops.insert(stops.end(), over.begin(), over.end());
+  Verdict verdict = Misconfigured(std::move(stops));
+  if (set.start_problems.empty()) {
+    verdict.judged =
+        ChooseNode(set, MakeDemand(set, plan.snapshot(), plan.now()), plan)
+            .judged;
+  }
   const ClaimSet lost = Restricted(
       set, [&](Row row) { return plan.phase(row) != Phase::kPending; });
   if (!leaves && Has(lost, Phase::kLost, plan)) Return(index, lost, plan);

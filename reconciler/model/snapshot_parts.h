@@ -98,6 +98,9 @@ struct UnkeptNode {
   // An operator has confirmed that it is lost: it is no part of a mass loss
   // any more, until it keeps its sets again.
   bool confirmed = false;
+  // Sets have left it for that, or were ended: it counts while it is away,
+  // though it holds nothing any more.
+  bool left = false;
 };
 
 // The last VMI that was asked to end for a set.

@@ -8,6 +8,7 @@
 #include "reconciler/model/choice.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/effect.h"
+#include "reconciler/model/filter.h"
 #include "reconciler/model/keep.h"
 #include "reconciler/model/names.h"
 #include "reconciler/model/over_budget.h"
@@ -62,12 +63,21 @@ std::optional<NameId> CordonedStand(const ClaimSet& set, const Demand& demand,
   return only_cordon ? stand : std::nullopt;
 }
 
+// What the pod asks for beyond its claims is used up with them (C8, C9).
+void UseRest(const Demand& demand, NameId node, Plan& plan) {
+  for (const Demand::Need& need : demand.needs) {
+    const int64_t rest = WantedUnits(node, need, demand) - need.units;
+    if (rest > 0) plan.UseRaw(node, need.resource, rest);
+  }
+}
+
 void Start(size_t index, const Demand& demand, NameId node, v1::Reason reason,
            JudgedNodes judged, Plan& plan) {
   const ClaimSet& set = plan.set(index);
   const std::string& name = plan.snapshot().names.Text(node);
   plan.state(index).verdict =
       Verdict{.reason = reason, .judged = std::move(judged), .node = name};
+  UseRest(demand, node, plan);
   if (!set.missing.empty()) {
     // Binding and pin follow in the pass that has seen the new claims.
     plan.Reserve(set, node);
@@ -114,7 +124,8 @@ void Wait(size_t index, Choice choice, Plan& plan) {
   if (IsHalfLost(set, plan)) {
     plan.Lose(index, v1::NO_NODE_FITS, MessageOf(verdict));
   } else if (stand.has_value()) {
-    const std::optional<v1::Reason> why = WhyNotKept(set, *stand, plan);
+    const std::optional<v1::Reason> why =
+        WhyNotKept(BoundPart(set, plan), *stand, plan);
     if (why.has_value() && *why != v1::NODE_CORDONED) {
       plan.Lose(index, *why, MessageOf(verdict));
     }

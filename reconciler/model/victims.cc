@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_set.h"
@@ -27,6 +28,14 @@ struct Holding {
 struct Load {
   int64_t booked = 0;
   std::vector<Holding> holdings;
+};
+
+// A resource of which a node is short, and that sets have to leave it for.
+struct Due {
+  Place place;
+  int64_t excess = 0;
+  Rank last = Rank::kPinned;  // of those that may have to
+  v1::ReasonDetail why;
 };
 
 // Whether the guest may be running: Unknown is what KubeVirt says of a node
@@ -63,9 +72,14 @@ class Chooser {
 
   Victims Choose() {
     LoadPlaces();
+    std::vector<Due> dues;
+    std::string node;
     for (const auto& [names, shortage] : snapshot_.shortages) {
-      ChooseOn(PlaceOf(names), shortage);
+      if (names.first != node) ChooseOn(std::exchange(dues, {}));
+      node = names.first;
+      AddDue(PlaceOf(names), shortage, dues);
     }
+    ChooseOn(std::move(dues));
     return std::move(victims_);
   }
 
@@ -121,55 +135,87 @@ class Chooser {
     there->units = SaturatingAdd(there->units, units);
   }
 
-  void ChooseOn(Place place, const Shortage& shortage) {
+  void AddDue(Place place, const Shortage& shortage, std::vector<Due>& dues) {
     const Load& load = loads_[place];
     const NodeUse use = plan_.books().Use(place.first, place.second);
-    int64_t excess = SaturatingSub(load.booked, use.allocatable);
+    const int64_t excess = SaturatingSub(load.booked, use.allocatable);
     if (excess <= 0) return;
     const absl::Time until = shortage.since + plan_.config().capacity_grace;
     const bool early = Planted(Bug::kCapacityGraceLate) ? plan_.now() <= until
                                                         : plan_.now() < until;
     if (early) plan_.WakeAt(until);
     if (early && !shortage.overbooked) return;
-    Rank last = Rank::kPinned;
-    if (early) last = Rank::kWaiting;
+    Due due{.place = place, .excess = excess};
+    if (early) due.last = Rank::kWaiting;
     // Which of the running VMs has the dead device is not known; on a node
     // that shows none at all its plugin may be restarting.
     if (!early && plan_.config().end_running && use.allocatable > 0) {
-      last = Rank::kRunning;
+      due.last = Rank::kRunning;
     }
-    // Who leaves for another resource of the node is counted first.
-    for (const Holding& holding : load.holdings) {
-      if (victims_.contains({holding.set, place.first})) {
-        excess = SaturatingSub(excess, holding.units);
+    due.why.set_reason(v1::NODE_LOST_CAPACITY);
+    due.why.set_resource(snapshot_.names.Text(place.second));
+    due.why.set_allocatable(use.allocatable);
+    due.why.set_booked(load.booked);
+    dues.push_back(std::move(due));
+  }
+
+  // Of one node, in the order in which sets leave it, those that help; whoever
+  // is not needed any more in the end stays, the last one first.
+  void ChooseOn(std::vector<Due> dues) {
+    std::vector<size_t> chosen;
+    for (const size_t set : InOrder(dues)) {
+      for (const Due& due : dues) {
+        if (due.excess <= 0 || UnitsOf(set, due) == 0 || !MayLeave(set, due)) {
+          continue;
+        }
+        victims_[{set, due.place.first}] = due.why;
+        chosen.push_back(set);
+        for (Due& each : dues) each.excess -= UnitsOf(set, each);
+        break;
       }
     }
-    for (const Holding& holding : InOrder(load.holdings, last)) {
-      if (excess <= 0) return;
-      auto [victim, is_new] = victims_.try_emplace({holding.set, place.first});
-      if (!is_new) continue;
-      v1::ReasonDetail& why = victim->second;
-      why.set_reason(v1::NODE_LOST_CAPACITY);
-      why.set_resource(snapshot_.names.Text(place.second));
-      why.set_allocatable(use.allocatable);
-      why.set_booked(load.booked);
-      excess = SaturatingSub(excess, holding.units);
+    std::reverse(chosen.begin(), chosen.end());
+    for (const size_t set : chosen) {
+      const bool needed =
+          std::any_of(dues.begin(), dues.end(), [&](const Due& due) {
+            const int64_t units = UnitsOf(set, due);
+            return units > 0 && due.excess + units > 0;
+          });
+      if (needed) continue;
+      victims_.erase({set, dues.front().place.first});
+      for (Due& due : dues) due.excess += UnitsOf(set, due);
     }
   }
 
-  // Without those that nothing may be done with, or not yet.
-  std::vector<Holding> InOrder(std::vector<Holding> holdings, Rank last) const {
-    std::erase_if(holdings, [&](const Holding& holding) {
-      const ClaimSet& set = plan_.set(holding.set);
-      const bool pinned = set.launcher.state == LauncherState::kPinned;
-      return !set.problems.empty() || RankOf(set, plan_) > last ||
-             (pinned && last == Rank::kWaiting);
-    });
-    std::sort(holdings.begin(), holdings.end(),
-              [&](const Holding& a, const Holding& b) {
-                return LeavesBefore(a.set, b.set);
-              });
-    return holdings;
+  // What the set has there; at most what is booked, so that an excess less it
+  // is still in range.
+  int64_t UnitsOf(size_t set, const Due& due) const {
+    for (const Holding& holding : loads_.at(due.place).holdings) {
+      if (holding.set == set) return holding.units;
+    }
+    return 0;
+  }
+
+  // Not a set that nothing may be done with, or not yet.
+  bool MayLeave(size_t index, const Due& due) const {
+    const ClaimSet& set = plan_.set(index);
+    const bool pinned = set.launcher.state == LauncherState::kPinned;
+    return set.problems.empty() && RankOf(set, plan_) <= due.last &&
+           !(pinned && due.last == Rank::kWaiting);
+  }
+
+  // All that hold something there, in the order in which they leave.
+  std::vector<size_t> InOrder(const std::vector<Due>& dues) const {
+    absl::btree_set<size_t> sets;
+    for (const Due& due : dues) {
+      for (const Holding& holding : loads_.at(due.place).holdings) {
+        sets.insert(holding.set);
+      }
+    }
+    std::vector<size_t> order(sets.begin(), sets.end());
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return LeavesBefore(a, b); });
+    return order;
   }
 
   bool LeavesBefore(size_t a, size_t b) const {

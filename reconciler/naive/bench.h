@@ -29,6 +29,18 @@ struct Said {
   std::vector<Why> over;  // and these
 };
 
+// How many, where the rules leave some open.
+struct Bounds {
+  int64_t least = 0, most = 0;
+  void Add(Keeps keeps) {
+    if (keeps == Keeps::kNo) ++least;
+    if (keeps == Keeps::kNo || keeps == Keeps::kUnsure) ++most;
+  }
+};
+
+// Endings and lost nodes count for so long (M4).
+inline constexpr absl::Duration kValveSpan = absl::Minutes(10);
+
 struct Bench {
   World world;
   const PassResult* result = nullptr;
@@ -75,15 +87,16 @@ void JudgeRepair(Bench& bench);
 void JudgeMoves(Bench& bench);
 void JudgeLost(Bench& bench);
 void JudgeOrders(Bench& bench);
-// judge_endings.cc: M4, M5.
+// judge_mass_loss.cc, judge_endings.cc: M4, M5.
 void JudgeMassLoss(Bench& bench);
 void JudgeEndings(Bench& bench);
 // A call that ends a VMI for another cause than a refusal.
 bool IsEndingCall(const v1::Effect& effect);
 // Why a launcher that is pinned to the node and has not been scheduled cannot
 // start there for good (M5).
+// `annotation`: by the scheduling class that its pod's annotation names too.
 std::set<v1::Reason> OfPinned(const World& world, const SetState& set,
-                              const std::string& node);
+                              const std::string& node, bool annotation);
 // judge_start.cc
 void JudgeStarts(Bench& bench);
 // What M does with a set whose launcher G has left at its gate.
@@ -133,9 +146,6 @@ std::set<std::string> NodesOf(const World& world,
                               const std::vector<int>& claims);
 // The set's memory, where it is this VM's.
 const GpuClaimSet* MemoryOf(const World& world, const SetState& set);
-// Whether problems keep claims of the set from being placed at all, be it a
-// return: a class that has gone, a malformed object.
-bool CannotBePlaced(const SetState& set);
 
 }  // namespace gpubinder::naive
 

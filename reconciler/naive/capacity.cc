@@ -93,6 +93,12 @@ int64_t Raw(const World& world, const std::string& node,
       by_vmi[vmi] = Plus(by_vmi[vmi], asked);
     }
   }
+  for (const Beyond& pinned : world.beyond) {
+    if (pinned.set != set && pinned.node == node &&
+        pinned.resource == resource) {
+      units = Plus(units, pinned.units);
+    }
+  }
   for (const auto& [vmi, asked] : by_vmi) {
     if (set >= 0 && world.sets[set].vmi == vmi) continue;
     units = Plus(units, std::max<int64_t>(

@@ -177,16 +177,6 @@ const GpuClaimSet* MemoryOf(const World& world, const SetState& set) {
   return nullptr;
 }
 
-bool CannotBePlaced(const SetState& set) {
-  for (const Why& why : set.problems) {
-    if (why.reason == v1::CLASS_NOT_FOUND ||
-        why.reason == v1::MALFORMED_OBJECT) {
-      return true;
-    }
-  }
-  return false;
-}
-
 namespace {
 
 void ReadDeeds(Bench& bench) {

@@ -135,7 +135,7 @@ void JudgeKept(Bench& bench, int index) {
   };
   const Snapshot& seen = *world.snapshot;
   const std::vector<int> bound = InPhase(world, set, "Bound");
-  if (CannotBePlaced(set)) return;
+  if (set.stuck) return;
   for (const std::string& node : NodesOf(world, bound)) {
     if (!HasLauncher(set)) {
       if (FindNode(world, node) == nullptr) continue;

@@ -101,7 +101,7 @@ void JudgeBoundCondition(Bench& bench, const SetState& set,
                before->reason != bound->reason) {
       bench.Fault(set.key, "H3: " + of + " forgets the reason of its loss");
     }
-  } else if (!CannotBePlaced(set)) {
+  } else if (!set.stuck) {
     ExpectCondition(bench, set.key, of, bound, "True", "Placed");
   }
 }

@@ -9,88 +9,6 @@
 namespace gpubinder::naive {
 namespace {
 
-constexpr absl::Duration kValveSpan = absl::Minutes(10);
-
-// How many, where the rules leave some open.
-struct Bounds {
-  int64_t least = 0, most = 0;
-  void Add(Keeps keeps) {
-    if (keeps == Keeps::kNo) ++least;
-    if (keeps == Keeps::kNo || keeps == Keeps::kUnsure) ++most;
-  }
-};
-
-// --- Mass losses
-
-// Whether the node keeps all that is booked there, by the state that the pass
-// began with; a cordon aside.
-std::map<std::string, Keeps> Unkept(const World& world) {
-  std::map<std::string, Keeps> unkept;
-  for (const SetState& set : world.sets) {
-    const std::vector<int> bound = InPhase(world, set, "Bound");
-    for (const std::string& node : NodesOf(world, bound)) {
-      Grounds grounds =
-          GroundsAgainst(world, set, OnNode(world, bound, node), node);
-      // Who leaves for want of units is chosen by a later step.
-      grounds.unsure = grounds.reasons.erase(v1::NODE_LOST_CAPACITY) > 0 ||
-                       grounds.unsure || set.frozen || CannotBePlaced(set);
-      // Whether it must keep the class of a Pending member too is not said.
-      if (KeepsSet(world, set, set.members, node) == Keeps::kNo) {
-        grounds.unsure = true;
-      }
-      const GpuClaimSet* memory = MemoryOf(world, set);
-      if (!OfPinned(world, set, node).empty() ||
-          (set.vmi != nullptr && memory != nullptr &&
-           memory->ended_vmi == set.vmi->meta.uid)) {
-        grounds.unsure = true;
-      }
-      Keeps& found = unkept.emplace(node, Keeps::kYes).first->second;
-      if (!grounds.reasons.empty() && !set.frozen && !CannotBePlaced(set)) {
-        found = Keeps::kNo;
-      } else if ((!grounds.reasons.empty() || grounds.unsure) &&
-                 found != Keeps::kNo) {
-        found = Keeps::kUnsure;
-      }
-    }
-  }
-  // Whether one counts where only what is on its way there is too much is not
-  // said.
-  for (const auto& [place, shortage] : world.snapshot->shortages) {
-    Keeps& found = unkept.emplace(place.first, Keeps::kUnsure).first->second;
-    if (found == Keeps::kYes) found = Keeps::kUnsure;
-  }
-  return unkept;
-}
-
-// Whether a node that keeps nothing still counts for a mass loss.
-Keeps IsPartOfALoss(const World& world, const std::string& node) {
-  auto known = world.snapshot->unkept_nodes.find(node);
-  if (known == world.snapshot->unkept_nodes.end()) return Keeps::kNo;
-  if (known->second.confirmed) return Keeps::kYes;
-  if (known->second.held) return Keeps::kNo;
-  const absl::Duration age = world.now - known->second.since;
-  if (age == kValveSpan) return Keeps::kUnsure;
-  return age < kValveSpan ? Keeps::kNo : Keeps::kYes;
-}
-
-void JudgeUnkept(Bench& bench, const std::map<std::string, Keeps>& unkept) {
-  const std::vector<std::string>& told = bench.result->unkept_nodes;
-  for (const auto& [node, keeps] : unkept) {
-    const bool is_told = std::count(told.begin(), told.end(), node) > 0;
-    if (keeps == Keeps::kNo && !is_told) {
-      bench.Fault(node, "does not keep a set, and is not told of");
-    }
-    if (keeps == Keeps::kYes && is_told) {
-      bench.Fault(node, "keeps its sets, and is told not to");
-    }
-  }
-  for (const std::string& node : told) {
-    if (!unkept.contains(node)) bench.Fault(node, "holds nothing to keep");
-  }
-}
-
-// --- Endings
-
 struct Wish {
   std::set<v1::Reason> reasons;
   bool unsure = false;
@@ -100,10 +18,15 @@ Wish WishOf(const Bench& bench, int index) {
   const World& world = bench.world;
   const SetState& set = world.sets[index];
   const std::vector<int> bound = InPhase(world, set, "Bound");
-  if (bound.empty()) return {};
-  const Grounds grounds = GroundsAgainst(world, set, bound, set.pinned_node);
+  std::vector<int> held = bound;
+  // One that can never start keeps its Lost claims waiting for ever.
+  if (bound.empty() && set.pinned->node_name.empty()) {
+    held = InPhase(world, set, "Lost");
+  }
+  if (held.empty()) return {};
+  const Grounds grounds = GroundsAgainst(world, set, held, set.pinned_node);
   Wish wish{.reasons = grounds.reasons, .unsure = grounds.unsure};
-  const std::set<v1::Reason> more = OfPinned(world, set, set.pinned_node);
+  const std::set<v1::Reason> more = OfPinned(world, set, set.pinned_node, true);
   wish.reasons.insert(more.begin(), more.end());
   const Node* node = FindNode(world, set.pinned_node);
   // Whether the grace of a node that is gone holds for a pod that has not
@@ -113,8 +36,9 @@ Wish WishOf(const Bench& bench, int index) {
     wish.unsure = true;
   }
   // The repair's, the refusal's, or nobody's.
-  if (NodesOf(world, bound) != std::set<std::string>{set.pinned_node} ||
-      bench.IsMoved(index) || bench.IsRefused(set) || CannotBePlaced(set)) {
+  if ((!bound.empty() &&
+       NodesOf(world, bound) != std::set<std::string>{set.pinned_node}) ||
+      bench.IsMoved(index) || bench.IsRefused(set) || set.stuck) {
     wish.unsure = true;
   }
   return wish;
@@ -279,7 +203,7 @@ bool IsEndingCall(const v1::Effect& effect) {
 }
 
 std::set<v1::Reason> OfPinned(const World& world, const SetState& set,
-                              const std::string& name) {
+                              const std::string& name, bool annotation) {
   const Node* found = FindNode(world, name);
   if (found == nullptr || set.pinned == nullptr || set.pinned_node != name ||
       !set.pinned->node_name.empty()) {
@@ -291,12 +215,14 @@ std::set<v1::Reason> OfPinned(const World& world, const SetState& set,
   Pod pod = *set.pinned;
   auto named = pod.meta.annotations.find(kSchedulingClassAnnotation);
   if (named != pod.meta.annotations.end() &&
-      world.snapshot->Of<SchedulingClass>().Find("", named->second) ==
-          nullptr) {
+      (!annotation || world.snapshot->Of<SchedulingClass>().Find(
+                          "", named->second) == nullptr)) {
     pod.meta.annotations.erase(kSchedulingClassAnnotation);
   }
+  std::vector<int> claims = InPhase(world, set, "Bound");
+  if (claims.empty()) claims = InPhase(world, set, "Lost");
   const Ask ask{.set = static_cast<int>(&set - world.sets.data()),
-                .claims = InPhase(world, set, "Bound"),
+                .claims = claims,
                 .pod_rules = &pod,
                 .rejections = false};
   std::set<v1::Reason> reasons;
@@ -311,38 +237,6 @@ std::set<v1::Reason> OfPinned(const World& world, const SetState& set,
     }
   }
   return reasons;
-}
-
-void JudgeMassLoss(Bench& bench) {
-  World& world = bench.world;
-  ChooseVictims(world);
-  const std::map<std::string, Keeps> unkept = Unkept(world);
-  world.victims.clear();
-  JudgeUnkept(bench, unkept);
-  std::set<std::string> holding, may_hold;
-  for (const ClaimState& claim : world.claims) {
-    if (claim.phase == "Bound") holding.insert(claim.node);
-    may_hold.insert(claim.counts_on.begin(), claim.counts_on.end());
-  }
-  Bounds lost;
-  for (const auto& [node, keeps] : unkept) {
-    const Keeps part = IsPartOfALoss(world, node);
-    const bool unsure = keeps == Keeps::kUnsure || part == Keeps::kUnsure;
-    if (keeps == Keeps::kYes || part == Keeps::kYes) continue;
-    lost.Add(unsure ? Keeps::kUnsure : Keeps::kNo);
-  }
-  const int64_t threshold = world.snapshot->config.mass_loss_threshold;
-  auto is_mass_loss = [&](int64_t nodes, size_t of) {
-    return nodes >= 3 && nodes * 100 > threshold * static_cast<int64_t>(of);
-  };
-  if (bench.result->mass_loss && !is_mass_loss(lost.most, holding.size())) {
-    bench.Fault("the pass", "speaks of a mass loss of " +
-                                std::to_string(lost.most) + " nodes");
-  }
-  if (!bench.result->mass_loss && is_mass_loss(lost.least, may_hold.size())) {
-    bench.Fault("the pass", "does not see the mass loss of " +
-                                std::to_string(lost.least) + " nodes");
-  }
 }
 
 void JudgeEndings(Bench& bench) {

@@ -53,10 +53,7 @@ void Wait(Bench& bench, int index) {
   bool unsure = false, lose = partly && whole;
   for (const std::string& node : NodesOf(world, bound)) {
     const Keeps keeps = KeepsSet(world, set, bound, node);
-    // Whether it must keep the class of a Pending member too is not said.
-    unsure = unsure || keeps == Keeps::kUnsure ||
-             (keeps != Keeps::kNo &&
-              KeepsSet(world, set, set.members, node) == Keeps::kNo);
+    unsure = unsure || keeps == Keeps::kUnsure;
     lose = lose || keeps == Keeps::kNo;
   }
   // Which members of a split set go Lost is M's to say.
@@ -106,6 +103,19 @@ bool MakeTemplates(Bench& bench, int index, const Node* chosen) {
   return true;
 }
 
+// C8, C9: what the pod asks for beyond its claims is gone for this pass too.
+void UseBeyond(Bench& bench, int index, const std::string& node) {
+  const Ask ask = AskOf(bench.world, index);
+  Ask claims = ask;
+  claims.pod = nullptr;
+  std::map<std::string, int64_t> ordered = DemandOn(bench.world, claims, node);
+  for (const auto& [resource, units] : DemandOn(bench.world, ask, node)) {
+    if (units <= ordered[resource]) continue;
+    bench.world.beyond.push_back(
+        {index, node, resource, units - ordered[resource]});
+  }
+}
+
 // Nothing that orders; whether the rest is made whole now or was before, by
 // the first step, is not said.
 void FollowRepair(Bench& bench, int index) {
@@ -132,7 +142,7 @@ void StartSet(Bench& bench, int index) {
     for (const Why& why : stops) bench.said[index].reasons.insert(why.reason);
     if (!over.empty()) bench.said[index].reasons.insert(v1::OVER_BUDGET);
     bench.said[index].details = true;
-    if (!CannotBePlaced(set)) bench.Look(AskOf(world, index));
+    if (!set.stuck) bench.Look(AskOf(world, index));
     // Templates are made as soon as annotation and classes are legal.
     for (const Wanted& wanted : set.missing) {
       bench.made[set.key].erase(wanted.name);
@@ -148,10 +158,12 @@ void StartSet(Bench& bench, int index) {
   const Node* cordoned = HeldOnCordoned(world, index, choice);
   const bool made = MakeTemplates(bench, index, choice.node);
   if (cordoned != nullptr) {
+    UseBeyond(bench, index, cordoned->meta.name);
     bench.said[index] = {.reasons = {v1::PLACED_ON_CORDONED_NODE}};
     return bench.ExpectPin(set, cordoned->meta.name, "G5");
   }
   if (choice.node == nullptr) return Wait(bench, index);
+  UseBeyond(bench, index, choice.node->meta.name);
   if (made) return;
   for (const int claim : set.members) {
     bench.ExpectBind(claim, choice.node->meta.name, "G6");
@@ -187,7 +199,7 @@ void LeaveUnkeptNodes(Bench& bench, int index, const std::vector<int>& bound) {
     const bool lose = !grounds.reasons.empty();
     // Whether it must keep the classes of the others too is not said.
     const bool unsure =
-        grounds.unsure || KeepsSet(world, set, set.members, node) == Keeps::kNo;
+        grounds.unsure || KeepsSet(world, set, bound, node) == Keeps::kNo;
     for (const int claim : part) {
       if (lose) {
         bench.ExpectLose(claim, WhyLost(grounds), "S2");

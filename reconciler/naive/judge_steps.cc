@@ -115,7 +115,7 @@ void RepairSet(Bench& bench, int index) {
     }
     return;
   }
-  if (CannotBePlaced(set)) {
+  if (set.stuck) {
     for (const int claim : set.members) bench.Follow(claim);
     return;
   }
@@ -166,7 +166,7 @@ void MoveSet(Bench& bench, int index) {
     unsure = true;
   }
   if (set.loose != nullptr) return FollowLoose(bench, index, bound);
-  if (CannotBePlaced(set)) unsure = true;
+  if (set.stuck) unsure = true;
   const Choice choice = bench.Look({.set = index, .claims = bound});
   if (unsure) {
     for (const int claim : bound) bench.Follow(claim);
@@ -200,13 +200,13 @@ void RebindSet(Bench& bench, int index) {
   const std::vector<int> bound = InPhase(world, set, "Bound");
   if (!bound.empty()) {
     // The repair found no place; its nodes may be looked at once more here.
-    if (set.pinned == nullptr && set.loose == nullptr && !CannotBePlaced(set)) {
+    if (set.pinned == nullptr && set.loose == nullptr && !set.stuck) {
       bench.Look({.set = index, .claims = Both(bound, lost)});
     }
     return;
   }
   if (set.loose != nullptr) return FollowLoose(bench, index, lost);
-  if (CannotBePlaced(set)) return;
+  if (set.stuck) return;
   if (set.pinned != nullptr) {
     const Node* node = FindNode(world, set.pinned_node);
     if (set.vmi->meta.deleting || node == nullptr) return;
@@ -273,7 +273,7 @@ void AdoptPending(Bench& bench, int index) {
   if (!over.empty()) bench.said[index].over = over;
   if (may_wait && !bench.Does(pending[0])) {
     const Node* node = FindNode(world, set.pinned_node);
-    if (CannotBePlaced(set) || node == nullptr) return;
+    if (set.stuck || node == nullptr) return;
     return bench.LookFrom(
         {.set = index, .claims = set.members, .pod = set.pinned}, *node);
   }
@@ -316,7 +316,7 @@ void OrderSet(Bench& bench, int index) {
   const std::vector<Why> over =
       OverBudget(world, {.set = index, .claims = set.members});
   if (may_wait && !bench.Does(pending[0])) {
-    if (!CannotBePlaced(set)) bench.Look({.set = index, .claims = set.members});
+    if (!set.stuck) bench.Look({.set = index, .claims = set.members});
     return;
   }
   if (!set.problems.empty() || !set.order_problems.empty()) {

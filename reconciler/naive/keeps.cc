@@ -89,12 +89,6 @@ struct Reading {
   bool overbooked_ends = false;
 };
 
-struct Candidate {
-  int set = -1;
-  int kind = 0;
-  absl::Time bound_at = absl::InfinitePast();
-};
-
 // With what is in flight, and what the pass has decided, where it leads.
 bool StandsThere(const World& world, int claim, const std::string& node,
                  const Reading& reading) {
@@ -163,73 +157,118 @@ int KindOf(const World& world, const SetState& set, const Units& units,
 bool IsStuck(const World& world, int index) {
   const SetState& set = world.sets[index];
   if (set.frozen) return true;
-  for (const Why& why : set.problems) {
-    if (why.reason == v1::CLASS_NOT_FOUND ||
-        why.reason == v1::MALFORMED_OBJECT) {
-      return true;
-    }
-  }
+  if (set.stuck) return true;
   return set.gated != nullptr && !StartStops(world, index).empty();
 }
 
-std::vector<Candidate> CandidatesOn(const World& world, const Node& node,
-                                    const std::string& resource,
-                                    const Shortage& shortage,
-                                    const Reading& reading) {
+bool LeavesFor(const World& world, int index, const Node& node,
+               const std::string& resource, const Shortage& shortage,
+               const Reading& reading) {
   const bool over =
       IsOver(world, shortage.since, world.snapshot->config.capacity_grace);
-  std::vector<Candidate> all;
-  for (size_t s = 0; s < world.sets.size(); ++s) {
-    const int index = static_cast<int>(s);
-    const SetState& set = world.sets[s];
-    if (UnitsThere(world, index, node.meta.name, resource, reading) == 0) {
-      continue;
-    }
-    const int kind = KindOf(world, set, AllocatableOf(node, resource), reading);
-    if (kind == 4 || (IsStuck(world, index) && !reading.stuck_may_leave)) {
-      continue;
-    }
-    // Somebody booked more than there was: at once, but nobody is ended.
-    if (set.pinned != nullptr && shortage.overbooked &&
-        !(over && reading.overbooked_ends)) {
-      continue;
-    }
-    if (!over && !shortage.overbooked) continue;
-    all.push_back({index, kind, BoundAt(world, set, node.meta.name)});
+  const SetState& set = world.sets[index];
+  if (UnitsThere(world, index, node.meta.name, resource, reading) == 0) {
+    return false;
   }
-  std::sort(all.begin(), all.end(),
-            [&](const Candidate& a, const Candidate& b) {
-              const SetState& x = world.sets[a.set];
-              const SetState& y = world.sets[b.set];
-              return std::tie(a.kind, b.bound_at, x.name_space, x.name) <
-                     std::tie(b.kind, a.bound_at, y.name_space, y.name);
-            });
-  return all;
+  const int kind = KindOf(world, set, AllocatableOf(node, resource), reading);
+  if (kind == 4 || (IsStuck(world, index) && !reading.stuck_may_leave)) {
+    return false;
+  }
+  // Somebody booked more than there was: at once, but nobody is ended.
+  if (set.pinned != nullptr && shortage.overbooked &&
+      !(over && reading.overbooked_ends)) {
+    return false;
+  }
+  return over || shortage.overbooked;
+}
+
+std::vector<int> OrderOfLeaving(const World& world, const Node& node,
+                                const Reading& reading) {
+  std::vector<int> order;
+  for (size_t s = 0; s < world.sets.size(); ++s) {
+    order.push_back(static_cast<int>(s));
+  }
+  auto rank = [&](int index) {
+    const SetState& set = world.sets[index];
+    return std::make_tuple(
+        KindOf(world, set, {.allocatable = 1}, reading),
+        absl::UnixEpoch() - BoundAt(world, set, node.meta.name), set.name_space,
+        set.name);
+  };
+  std::sort(order.begin(), order.end(),
+            [&](int a, int b) { return rank(a) < rank(b); });
+  return order;
+}
+
+// What is missing of each resource when those sets have left.
+std::map<std::string, __int128> Missing(const World& world, const Node& node,
+                                        const std::vector<int>& leaving,
+                                        const Reading& reading) {
+  std::map<std::string, __int128> missing;
+  for (const auto& [about, shortage] : world.snapshot->shortages) {
+    const auto& [name, resource] = about;
+    if (name != node.meta.name) continue;
+    __int128& sum = missing[resource];
+    sum = -AllocatableOf(node, resource).allocatable;
+    for (size_t c = 0; c < world.claims.size(); ++c) {
+      if (world.claims[c].resource == resource &&
+          StandsThere(world, static_cast<int>(c), name, reading)) {
+        sum += world.claims[c].units;
+      }
+    }
+    for (const int set : leaving) {
+      sum -= UnitsThere(world, set, name, resource, reading);
+    }
+  }
+  return missing;
+}
+
+// One after another, if a resource that is short needs it; in the end whoever
+// need not leave stays, the last one first.
+void LeaveNode(const World& world, const Node& node, const Reading& reading,
+               std::set<Place>& victims) {
+  std::vector<int> leaving;
+  for (const int set : OrderOfLeaving(world, node, reading)) {
+    bool helps = false;
+    for (const auto& [resource, units] :
+         Missing(world, node, leaving, reading)) {
+      const Shortage& shortage =
+          world.snapshot->shortages.at({node.meta.name, resource});
+      helps = helps || (units > 0 && LeavesFor(world, set, node, resource,
+                                               shortage, reading));
+    }
+    if (helps) leaving.push_back(set);
+  }
+  for (int i = static_cast<int>(leaving.size()) - 1; i >= 0; --i) {
+    std::vector<int> others = leaving;
+    others.erase(others.begin() + i);
+    bool needed = false;
+    for (const auto& [resource, units] :
+         Missing(world, node, others, reading)) {
+      const bool has =
+          UnitsThere(world, leaving[i], node.meta.name, resource, reading) > 0;
+      const Shortage& shortage =
+          world.snapshot->shortages.at({node.meta.name, resource});
+      // One that is not due yet needs nobody.
+      const bool due =
+          shortage.overbooked ||
+          IsOver(world, shortage.since, world.snapshot->config.capacity_grace);
+      needed = needed || (due && has && units > 0);
+    }
+    if (!needed) leaving = others;
+  }
+  for (const int set : leaving) victims.insert({set, node.meta.name});
 }
 
 std::set<Place> VictimsBy(const World& world, const Reading& reading) {
   std::set<Place> victims;
+  std::set<std::string> nodes;
   for (const auto& [about, shortage] : world.snapshot->shortages) {
-    const auto& [name, resource] = about;
+    nodes.insert(about.first);
+  }
+  for (const std::string& name : nodes) {
     const Node* node = FindNode(world, name);
-    if (node == nullptr) continue;
-    __int128 missing = -AllocatableOf(*node, resource).allocatable;
-    for (size_t c = 0; c < world.claims.size(); ++c) {
-      if (world.claims[c].resource == resource &&
-          StandsThere(world, static_cast<int>(c), name, reading)) {
-        missing += world.claims[c].units;
-      }
-    }
-    for (const Place& place : victims) {
-      if (place.second != name) continue;
-      missing -= UnitsThere(world, place.first, name, resource, reading);
-    }
-    for (const Candidate& one :
-         CandidatesOn(world, *node, resource, shortage, reading)) {
-      if (missing <= 0) break;
-      if (!victims.insert({one.set, name}).second) continue;
-      missing -= UnitsThere(world, one.set, name, resource, reading);
-    }
+    if (node != nullptr) LeaveNode(world, *node, reading, victims);
   }
   return victims;
 }

@@ -65,7 +65,17 @@ struct SetState {
   // A stopped VM names claims that are no members: whether that stops the
   // order of the others is not said.
   bool names_others = false;
+  // A member that has or had a place, its class, or the VMI or its pod cannot
+  // be read: it stays as it is.
+  bool stuck = false;
   bool frozen = false;
+};
+
+// What a pod that the pass pins asks for beyond its claims.
+struct Beyond {
+  int set = -1;
+  std::string node, resource;
+  int64_t units = 0;
 };
 
 // A set on a node.
@@ -92,6 +102,7 @@ struct World {
   std::map<int, const VirtualMachineInstance*> attached;
   // N7, once they are chosen: kNo, or kUnsure.
   std::map<Place, Keeps> victims;
+  std::vector<Beyond> beyond;
   // Stands for a template claim that this pass makes.
   GpuClaim not_yet;
 };

@@ -22,7 +22,8 @@ void FindLauncher(const World& world, SetState& set) {
   for (const auto& [uid, node] : vmi.active_pods) {
     const Pod* pod = PodByUid(world, uid);
     if (pod == nullptr || Ended(*pod)) continue;
-    if (pod->meta.labels.contains(kMigrationLabel) &&
+    // Of a VMI that has a node: before it runs it migrates nowhere.
+    if (pod->meta.labels.contains(kMigrationLabel) && !vmi.node_name.empty() &&
         pod->node_name != vmi.node_name) {
       continue;
     }
@@ -284,6 +285,11 @@ void JudgeSet(World& world, int index) {
     const GpuClaim& claim = *world.claims[index_of].claim;
     const bool malformed =
         ClaimIsMalformed(claim) || !claim.meta.problems.empty();
+    const GpuClass* of = FindClass(world, claim.class_name);
+    if (world.claims[index_of].phase != "Pending" &&
+        (malformed || of == nullptr || !of->meta.problems.empty())) {
+      set.stuck = true;
+    }
     if (malformed) {
       set.problems.insert(
           {v1::MALFORMED_OBJECT,
@@ -298,6 +304,7 @@ void JudgeSet(World& world, int index) {
     }
   }
   if (set.vmi != nullptr && !set.vmi->meta.problems.empty()) {
+    set.stuck = true;
     set.problems.insert({v1::MALFORMED_OBJECT, "VirtualMachineInstance " +
                                                    set.name_space + "/" +
                                                    set.vmi->meta.name});
@@ -305,6 +312,7 @@ void JudgeSet(World& world, int index) {
   if (set.gated == nullptr) return;
   set.age = set.gated->meta.created;
   if (!set.gated->meta.problems.empty()) {
+    set.stuck = true;
     set.problems.insert({v1::MALFORMED_OBJECT,
                          "Pod " + set.name_space + "/" + set.gated->meta.name});
   }
@@ -349,6 +357,8 @@ std::string PinOf(const Pod& pod) {
 }
 
 std::string MadeFor(const GpuClaim& claim) {
+  // Whoever may label a claim may not attach it.
+  if (claim.attached_to.has_value()) return "";
   if (!claim.meta.labels.contains(kTemplateClaimLabel)) return "";
   for (const OwnerReference& owner : claim.meta.owners) {
     if (owner.kind == "VirtualMachineInstance") return owner.uid;
