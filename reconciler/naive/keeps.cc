@@ -164,8 +164,6 @@ bool IsStuck(const World& world, int index) {
 bool LeavesFor(const World& world, int index, const Node& node,
                const std::string& resource, const Shortage& shortage,
                const Reading& reading) {
-  const bool over =
-      IsOver(world, shortage.since, world.snapshot->config.capacity_grace);
   const SetState& set = world.sets[index];
   if (UnitsThere(world, index, node.meta.name, resource, reading) == 0) {
     return false;
@@ -175,11 +173,11 @@ bool LeavesFor(const World& world, int index, const Node& node,
     return false;
   }
   // Somebody booked more than there was: at once, but nobody is ended.
-  if (set.pinned != nullptr && shortage.overbooked &&
-      !(over && reading.overbooked_ends)) {
-    return false;
-  }
-  return over || shortage.overbooked;
+  const bool over =
+      IsOver(world, shortage.since, world.snapshot->config.capacity_grace);
+  return set.pinned != nullptr && shortage.overbooked
+             ? over && reading.overbooked_ends
+             : over || shortage.overbooked;
 }
 
 std::vector<int> OrderOfLeaving(const World& world, const Node& node,
@@ -200,9 +198,8 @@ std::vector<int> OrderOfLeaving(const World& world, const Node& node,
   return order;
 }
 
-// What is missing of each resource when those sets have left.
+// What is missing of each resource that is short there.
 std::map<std::string, __int128> Missing(const World& world, const Node& node,
-                                        const std::vector<int>& leaving,
                                         const Reading& reading) {
   std::map<std::string, __int128> missing;
   for (const auto& [about, shortage] : world.snapshot->shortages) {
@@ -216,48 +213,55 @@ std::map<std::string, __int128> Missing(const World& world, const Node& node,
         sum += world.claims[c].units;
       }
     }
-    for (const int set : leaving) {
-      sum -= UnitsThere(world, set, name, resource, reading);
-    }
   }
   return missing;
+}
+
+bool IsDue(const World& world, const Shortage& shortage) {
+  return shortage.overbooked ||
+         IsOver(world, shortage.since, world.snapshot->config.capacity_grace);
 }
 
 // One after another, if a resource that is short needs it; in the end whoever
 // need not leave stays, the last one first.
 void LeaveNode(const World& world, const Node& node, const Reading& reading,
                std::set<Place>& victims) {
+  const std::string& name = node.meta.name;
+  std::map<std::string, __int128> missing = Missing(world, node, reading);
   std::vector<int> leaving;
   for (const int set : OrderOfLeaving(world, node, reading)) {
     bool helps = false;
-    for (const auto& [resource, units] :
-         Missing(world, node, leaving, reading)) {
-      const Shortage& shortage =
-          world.snapshot->shortages.at({node.meta.name, resource});
-      helps = helps || (units > 0 && LeavesFor(world, set, node, resource,
-                                               shortage, reading));
+    for (const auto& [resource, units] : missing) {
+      helps =
+          helps ||
+          (units > 0 &&
+           LeavesFor(world, set, node, resource,
+                     world.snapshot->shortages.at({name, resource}), reading));
     }
-    if (helps) leaving.push_back(set);
+    if (!helps) continue;
+    leaving.push_back(set);
+    for (auto& [resource, units] : missing) {
+      units -= UnitsThere(world, set, name, resource, reading);
+    }
   }
-  for (int i = static_cast<int>(leaving.size()) - 1; i >= 0; --i) {
-    std::vector<int> others = leaving;
-    others.erase(others.begin() + i);
+  std::reverse(leaving.begin(), leaving.end());
+  for (const int set : leaving) {
     bool needed = false;
-    for (const auto& [resource, units] :
-         Missing(world, node, others, reading)) {
-      const bool has =
-          UnitsThere(world, leaving[i], node.meta.name, resource, reading) > 0;
-      const Shortage& shortage =
-          world.snapshot->shortages.at({node.meta.name, resource});
+    for (const auto& [resource, units] : missing) {
+      const int64_t has = UnitsThere(world, set, name, resource, reading);
       // One that is not due yet needs nobody.
       const bool due =
-          shortage.overbooked ||
-          IsOver(world, shortage.since, world.snapshot->config.capacity_grace);
-      needed = needed || (due && has && units > 0);
+          IsDue(world, world.snapshot->shortages.at({name, resource}));
+      needed = needed || (due && has > 0 && units + has > 0);
     }
-    if (!needed) leaving = others;
+    if (needed) {
+      victims.insert({set, name});
+      continue;
+    }
+    for (auto& [resource, units] : missing) {
+      units += UnitsThere(world, set, name, resource, reading);
+    }
   }
-  for (const int set : leaving) victims.insert({set, node.meta.name});
 }
 
 std::set<Place> VictimsBy(const World& world, const Reading& reading) {
