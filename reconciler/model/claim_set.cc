@@ -106,13 +106,12 @@ class SetBuilder {
 
   void AddLive(Row row) {
     const VirtualMachineInstance& vmi = snapshot_.vmis()[row];
-    ClaimSet set{
-        .name_space = vmi.meta.name_space,
-        .name = vmi.meta.name,
-        .of_vm = true,
-        .vm = snapshot_.vms().FindRow(vmi.meta.name_space, vmi.meta.name),
-        .vmi = row,
-        .launcher = launchers_[row]};
+    ClaimSet set{.name_space = vmi.meta.name_space,
+                 .name = vmi.meta.name,
+                 .of_vm = true,
+                 .vm = OwningVm(vmi, snapshot_),
+                 .vmi = row,
+                 .launcher = launchers_[row]};
     if (!vmi.meta.problems.empty()) {
       set.problems.push_back(
           MalformedDetail(Kind::kVirtualMachineInstance, vmi.meta));
@@ -340,6 +339,21 @@ std::optional<Row> HoldingVmi(const GpuClaim& claim, const Snapshot& snapshot) {
   if (HasEnded(vmi)) return std::nullopt;
   if (!held.uid.empty() && held.uid != vmi.meta.uid) return std::nullopt;
   return row;
+}
+
+std::optional<Row> OwningVm(const VirtualMachineInstance& vmi,
+                            const Snapshot& snapshot) {
+  const Table<VirtualMachine>& vms = snapshot.vms();
+  const ObjectMeta& meta = vmi.meta;
+  if (meta.owners.empty()) return vms.FindRow(meta.name_space, meta.name);
+  for (const OwnerReference& owner : meta.owners) {
+    const std::optional<Row> row = vms.FindRow(meta.name_space, owner.name);
+    if (owner.kind == "VirtualMachine" && row.has_value() &&
+        vms[*row].meta.uid == owner.uid) {
+      return row;
+    }
+  }
+  return std::nullopt;
 }
 
 const std::string* TemplateOwner(const GpuClaim& claim) {

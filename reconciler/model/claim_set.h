@@ -72,6 +72,11 @@ ClaimSets BuildClaimSets(absl::string_view name_space,
 // name. Nothing for a VMI that has ended or gone.
 std::optional<Row> HoldingVmi(const GpuClaim& claim, const Snapshot& snapshot);
 
+// The VirtualMachine that a VMI is of: its owner, not another of that name. One
+// without any owner is its VM's by name, which adopts it.
+std::optional<Row> OwningVm(const VirtualMachineInstance& vmi,
+                            const Snapshot& snapshot);
+
 // The uid of the VMI a template claim was made for, or null: a claim with our
 // label that a VMI owns, and that was never attached.
 const std::string* TemplateOwner(const GpuClaim& claim);

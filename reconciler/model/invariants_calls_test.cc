@@ -83,10 +83,15 @@ TEST_F(EndingInvariantsTest, AMigrationTargetThatIsDeletedBreaksP8) {
   Add(pod_);
   result_.effects = {EffectOn(Kind::kPod, pod_.meta)};
   result_.effects[0].mutable_delete_pod();
+  // Before the VMI runs its pod is the launcher, whatever the label says.
+  EXPECT_FALSE(Breaks("P8"));
+  vmi_.node_name = "a";
+  vmi_.meta.resource_version = "2";
+  Add(vmi_);
   EXPECT_TRUE(Breaks("P8"));
   // Once the VMI is on its node it is the launcher, and keeps the label.
   vmi_.node_name = "b";
-  vmi_.meta.resource_version = "2";
+  vmi_.meta.resource_version = "3";
   Add(vmi_);
   EXPECT_FALSE(Breaks("P8"));
 }

@@ -88,8 +88,9 @@ Call AddCall(const std::string& key, const VirtualMachineInstance& vmi,
              const Pod* pod, Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   if (vmi.meta.deleting.has_value()) return Call::kPending;
+  const std::optional<Row> owner = OwningVm(vmi, snapshot);
   const VirtualMachine* vm =
-      snapshot.vms().Find(vmi.meta.name_space, vmi.meta.name);
+      owner.has_value() ? &snapshot.vms()[*owner] : nullptr;
   // A replica set or a pool makes it again; a VM that has gone does not.
   const bool is_remade =
       std::any_of(vmi.meta.owners.begin(), vmi.meta.owners.end(),
@@ -173,6 +174,8 @@ std::optional<RejectedNode> JudgePinned(size_t index, const Pod& pod,
   if (const RejectedNode* entry = FindEntry(memory, pod.meta.uid)) {
     return *entry;
   }
+  // Whether the node serves what cannot be read is not known.
+  if (!set.problems.empty()) return std::nullopt;
   // Pinned to a cordoned node it waits there, whatever the scheduler says.
   if (memory.reason == ReasonName(v1::PLACED_ON_CORDONED_NODE)) {
     return std::nullopt;

@@ -114,11 +114,9 @@ void RepairSet(size_t index, Plan& plan) {
   }
   // A set that never stood whole keeps what is Bound; a split one is left as
   // it is, never Lost for being split.
-  const GpuClaimSet* memory = plan.Memory(whole);
-  const bool stood_whole = memory != nullptr && !memory->node_name.empty();
   const bool goes_lost =
       ShapeOf(whole, plan).partly_lost() || Planted(Bug::kSplitGoesLost);
-  if (goes_lost && stood_whole) {
+  if (goes_lost && plan.StoodWhole(whole)) {
     LoseAll(index, std::move(choice), plan);
   }
 }

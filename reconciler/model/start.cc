@@ -99,8 +99,7 @@ bool IsHalfLost(const ClaimSet& set, const Plan& plan) {
     lost = lost || plan.phase(row) == Phase::kLost;
     bound = bound || plan.phase(row) == Phase::kBound;
   }
-  const GpuClaimSet* memory = plan.Memory(set);
-  return lost && bound && memory != nullptr && !memory->node_name.empty();
+  return lost && bound && plan.StoodWhole(set);
 }
 
 // The one node on which all Bound members stand; the rest may be Pending.

@@ -317,7 +317,8 @@ void JudgeRecord(Bench& bench, const v1::Effect& effect) {
 
 bool IsRefused(const World& world, int index) {
   const SetState& set = world.sets[index];
-  if (!IsPinnedAndWaits(set)) return false;
+  // Whether a node serves what cannot be read is not known.
+  if (!IsPinnedAndWaits(set) || set.stuck) return false;
   const Pod& pod = *set.pinned;
   if (!pod.nominated_node.empty() || !SchedulerLacksUnits(pod)) return false;
   for (const SelectorTerm& term : pod.required->terms) {
