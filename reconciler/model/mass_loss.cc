@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,13 +17,20 @@ namespace {
 constexpr absl::Duration kAtOnce = absl::Minutes(10);
 constexpr int64_t kFewestNodes = 3;
 
-std::vector<bool> NodesWithBookings(const Snapshot& snapshot) {
-  std::vector<bool> holding(snapshot.names.size());
+// Those that hold bookings, and those that sets have left.
+int64_t NodesInUse(const std::vector<std::string>& left,
+                   const Snapshot& snapshot) {
+  std::vector<bool> used(snapshot.names.size());
   const ClaimColumns& columns = snapshot.claim_columns;
   for (Row row = 0; row < snapshot.claims().end(); ++row) {
-    if (columns.phase[row] == Phase::kBound) holding[columns.node[row]] = true;
+    if (columns.phase[row] == Phase::kBound) used[columns.node[row]] = true;
   }
-  return holding;
+  int64_t sum = std::count(used.begin(), used.end(), true);
+  for (const std::string& name : left) {
+    const std::optional<NameId> node = snapshot.names.Find(name);
+    sum += node.has_value() && used[*node] ? 0 : 1;
+  }
+  return sum;
 }
 
 // For another reason than a cordon, and than what a tenant may write.
@@ -81,7 +89,6 @@ void JudgeMassLoss(Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   std::vector<std::string> names;
   int64_t at_once = 0;
-  std::vector<bool> holding = NodesWithBookings(snapshot);
   for (const NameId node : UnkeptNodes(plan)) {
     const std::string& name = snapshot.names.Text(node);
     names.push_back(name);
@@ -99,14 +106,13 @@ void JudgeMassLoss(Plan& plan) {
       continue;
     }
     left.push_back(name);
-    holding[*snapshot.names.Find(name)] = true;
   }
   at_once += static_cast<int64_t>(left.size());
+  const bool too_many = at_once >= kFewestNodes &&
+                        at_once * 100 > plan.config().mass_loss_threshold *
+                                            NodesInUse(left, snapshot);
   names.insert(names.end(), left.begin(), left.end());
   std::sort(names.begin(), names.end());
-  const int64_t of = std::count(holding.begin(), holding.end(), true);
-  const bool too_many = at_once >= kFewestNodes &&
-                        at_once * 100 > plan.config().mass_loss_threshold * of;
   plan.SetUnkeptNodes(std::move(names),
                       too_many ? MassLoss::kYes : MassLoss::kNo);
 }
