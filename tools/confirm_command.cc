@@ -58,7 +58,7 @@ int RunConfirm(Args args, const Console& console) {
       {.name = "address",
        .value = "HOST:PORT",
        .help = "of the leader's gRPC service (default 127.0.0.1:9797)",
-       .set = IntoText(&address)},
+       .set = IntoAddress(&address)},
       {.name = "user",
        .value = "NAME",
        .help = "who confirms (default: the login name)",

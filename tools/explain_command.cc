@@ -100,7 +100,7 @@ int RunExplain(Args args, const Console& console) {
       {.name = "address",
        .value = "HOST:PORT",
        .help = "of the binder's gRPC service (default 127.0.0.1:9797)",
-       .set = IntoText(&address)}};
+       .set = IntoAddress(&address)}};
   const absl::StatusOr<ParsedFlags> parsed = ParseFlags(args, table);
   if (!parsed.ok()) return Fail("explain", parsed.status(), console);
   if (parsed->help) {

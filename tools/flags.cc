@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -69,11 +70,55 @@ Written TakeApart(absl::string_view arg, const std::vector<Flag>& flags) {
   if (!is_long) name.remove_prefix(1);
   written.help = is_long ? Plain(name) == "help" : name == "h";
   for (const Flag& flag : flags) {
+    // -output is a slip for --output, not -o with the value "utput".
+    if (!is_long && Plain(flag.name) == Plain(name)) return written;
+  }
+  for (const Flag& flag : flags) {
     const bool same = is_long ? Plain(flag.name) == Plain(name)
                               : name.size() == 1 && name[0] == flag.letter;
     if (same) written.flag = &flag;
+    if (is_long || name.size() < 2 || name[0] != flag.letter ||
+        flag.value.empty()) {
+      continue;
+    }
+    written = {.text = std::string(arg.substr(0, 2)),
+               .flag = &flag,
+               .value = std::string(arg.substr(2))};
+    break;
   }
   return written;
+}
+
+// What stands behind a switch and was meant for its value would be an operand
+// else, and its error one about a file of that name.
+absl::Status CheckBehindSwitch(const Written& written,
+                               absl::string_view behind) {
+  for (const char* word : {"true", "false", "yes", "no", "on", "off"}) {
+    if (behind != word) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "flag ", written.text, ": found \"", behind, "\" behind it, want ",
+        written.text, "=true or ", written.text, "=false"));
+  }
+  return absl::OkStatus();
+}
+
+// The value that stands in the next argument, or that a switch implies. True
+// in `taken`: the next argument was the value.
+absl::Status FindValue(const char* const* next, Written& written, bool* taken) {
+  *taken = false;
+  if (written.value.has_value()) return absl::OkStatus();
+  if (written.flag->value.empty()) {
+    written.value = "true";
+    return next == nullptr ? absl::OkStatus()
+                           : CheckBehindSwitch(written, *next);
+  }
+  if (next == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "flag ", written.text, " needs a value: ", written.flag->value));
+  }
+  written.value = *next;
+  *taken = true;
+  return absl::OkStatus();
 }
 
 absl::Status SetFlag(const Written& written) {
@@ -105,17 +150,12 @@ absl::StatusOr<ParsedFlags> ParseFlags(absl::Span<const char* const> args,
       return parsed;
     }
     if (written.flag == nullptr) return UnknownFlag(written, flags);
-    if (!written.value.has_value()) {
-      if (written.flag->value.empty()) {
-        written.value = "true";
-      } else if (i + 1 < args.size()) {
-        written.value = args[++i];
-      } else {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "flag ", written.text, " needs a value: ", written.flag->value));
-      }
-    }
-    if (absl::Status status = SetFlag(written); !status.ok()) return status;
+    bool taken = false;
+    absl::Status status = FindValue(
+        i + 1 < args.size() ? &args[i + 1] : nullptr, written, &taken);
+    if (!status.ok()) return status;
+    if (taken) ++i;
+    if (status = SetFlag(written); !status.ok()) return status;
   }
   return parsed;
 }
@@ -168,6 +208,28 @@ std::function<absl::Status(absl::string_view)> IntoList(
     std::vector<std::string>* out) {
   return [out](absl::string_view text) {
     out->emplace_back(text);
+    return absl::OkStatus();
+  };
+}
+
+std::function<absl::Status(absl::string_view)> IntoAddress(std::string* out) {
+  return [out](absl::string_view text) {
+    const size_t colon = text.rfind(':');
+    const absl::string_view host = text.substr(0, colon);
+    int port = 0;
+    const bool legal =
+        colon != absl::string_view::npos && colon > 0 &&
+        absl::SimpleAtoi(text.substr(colon + 1), &port) && port > 0 &&
+        port < 65536 &&
+        // Of an address with colons the brackets say where it ends.
+        (host.find(':') == absl::string_view::npos ||
+         (host.front() == '[' && host.back() == ']'));
+    if (!legal) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("found \"", text.substr(0, 64),
+                       "\", want HOST:PORT with a port from 1 to 65535"));
+    }
+    *out = std::string(text);
     return absl::OkStatus();
   };
 }

@@ -6,10 +6,11 @@
 //        .help = "form of the answer", .set = IntoText(&output)}};
 //   absl::StatusOr<ParsedFlags> parsed = ParseFlags(args, flags);
 //
-// A flag is written --name=value, --name value, -l value or -l=value; one
-// without a value is a switch: --name, or --name=false. In names '-', '_' and
-// the case of letters do not matter, so --rejectionTTL, --rejection-ttl and
-// --rejection_ttl are one flag. "--" ends the flags; "-" is an operand.
+// A flag is written --name=value, --name value, -l value, -l=value or -lvalue;
+// one without a value is a switch: --name, or --name=false, but --name false is
+// an error. In names '-', '_' and the case of letters do not matter, so
+// --rejectionTTL, --rejection-ttl and --rejection_ttl are one flag. "--" ends
+// the flags; "-" is an operand.
 
 #ifndef TOOLS_FLAGS_H_
 #define TOOLS_FLAGS_H_
@@ -57,6 +58,8 @@ std::function<absl::Status(absl::string_view)> IntoText(std::string* out);
 std::function<absl::Status(absl::string_view)> IntoList(
     std::vector<std::string>* out);
 std::function<absl::Status(absl::string_view)> IntoSwitch(bool* out);
+// HOST:PORT of a server to call; [ADDRESS]:PORT where it has colons.
+std::function<absl::Status(absl::string_view)> IntoAddress(std::string* out);
 
 // "true" or "false", nothing else.
 absl::StatusOr<bool> ParseSwitch(absl::string_view text);

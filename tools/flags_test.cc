@@ -47,13 +47,15 @@ TEST(FlagsTest, ValuesStandBehindAnEqualsSignOrInTheNextArgument) {
        std::vector<std::vector<const char*>>{{"--output=json"},
                                              {"--output", "json"},
                                              {"-o", "json"},
-                                             {"-o=json"}}) {
+                                             {"-o=json"},
+                                             {"-ojson"}}) {
     const Parsed parsed = Parse(args);
     EXPECT_TRUE(parsed.status.ok()) << parsed.status;
     EXPECT_EQ(parsed.output, "json");
   }
   EXPECT_EQ(Parse({"--output="}).output, "");
   EXPECT_EQ(Parse({"--output=a=b"}).output, "a=b");
+  EXPECT_EQ(Parse({"-oa=b"}).output, "a=b");
 }
 
 TEST(FlagsTest, AListIsGivenAgainAndAgainInItsOrder) {
@@ -70,9 +72,28 @@ TEST(FlagsTest, CaseAndDashesOfANameDoNotMatter) {
 }
 
 TEST(FlagsTest, ASwitchTakesNoNextArgument) {
-  const Parsed parsed = Parse({"--fail-on-waiting", "false"});
+  const Parsed parsed = Parse({"--fail-on-waiting", "falsehood"});
   EXPECT_TRUE(parsed.check);
-  EXPECT_EQ(parsed.flags.operands, std::vector<std::string>{"false"});
+  EXPECT_EQ(parsed.flags.operands, std::vector<std::string>{"falsehood"});
+  EXPECT_EQ(Parse({"--fail-on-waiting", "no"}).status.message(),
+            "flag --fail-on-waiting: found \"no\" behind it, want "
+            "--fail-on-waiting=true or --fail-on-waiting=false");
+}
+
+TEST(FlagsTest, AnAddressHasAHostAndAPort) {
+  for (const char* legal : {"127.0.0.1:9797", "localhost:1", "[::1]:65535"}) {
+    std::string address;
+    EXPECT_TRUE(IntoAddress(&address)(legal).ok()) << legal;
+    EXPECT_EQ(address, legal);
+  }
+  for (const char* bad : {"", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0", ":1",
+                          "127.0.0.1:99999", "127.0.0.1:x", "::1", "a::1"}) {
+    std::string address = "before";
+    EXPECT_EQ(IntoAddress(&address)(bad).message(),
+              "found \"" + std::string(bad) +
+                  "\", want HOST:PORT with a port from 1 to 65535");
+    EXPECT_EQ(address, "before");
+  }
 }
 
 TEST(FlagsTest, TwoDashesEndTheFlags) {
@@ -91,6 +112,8 @@ TEST(FlagsTest, ErrorsNameTheFlagAndWhatIsLegal) {
   EXPECT_EQ(Parse({"--zzzzzzzz=1"}).status.message(),
             "unknown flag --zzzzzzzz, see --help");
   EXPECT_EQ(Parse({"-x"}).status.message(), "unknown flag -x, see --help");
+  EXPECT_EQ(Parse({"-output", "x"}).status.message(),
+            "unknown flag -output, did you mean --output");
   EXPECT_EQ(Parse({"--output"}).status.message(),
             "flag --output needs a value: FORM");
   EXPECT_EQ(Parse({"--fail-on-waiting=yes"}).status.message(),
