@@ -104,7 +104,10 @@ absl::Status SandboxCluster::Begin() {
                leads_.Notify();
              }
            },
-       .on_outcome = [](const v1::Record&) {},
+       .on_outcome =
+           [this](const v1::Record& record) {
+             if (options_.on_outcome) options_.on_outcome(record);
+           },
        .on_trouble = [](Kind, const absl::Status&) {},
        .on_leadership = [](const LeaderState&) {}});
   if (!binder.ok()) return binder.status();

@@ -36,6 +36,7 @@ struct SandboxOptions {
   bool stand_ins = true;
   // On the loop's thread. May be empty.
   std::function<void(const FinishedPass&)> on_pass;
+  std::function<void(const v1::Record&)> on_outcome;
   // Sees every revision of the server, under its lock. May be empty.
   embedded::RevisionObserver on_revision;
 };

@@ -202,6 +202,9 @@ int Run(const SandboxFlags& flags, const Console& console) {
   options.on_pass = [&display](const FinishedPass& pass) {
     display.Pass(pass);
   };
+  options.on_outcome = [&display](const v1::Record& record) {
+    display.Outcome(record);
+  };
   options.on_revision = [&display](const embedded::StoreEvent& event) {
     display.Revision(event);
   };

@@ -44,6 +44,9 @@ TextRow RowOf(const SetView& view, const Snapshot& snapshot) {
           placed ? "" : MessageLessReason(MessageOf(view.verdict), reason)};
 }
 
+// Whether somebody else's write came first, as the webhook's attachment may.
+bool IsOvertaken(const v1::Outcome& outcome) { return outcome.code() == 409; }
+
 }  // namespace
 
 std::string WrappedLine(absl::string_view line) {
@@ -67,9 +70,13 @@ void SandboxDisplay::PrintLine(const std::string& line) {
 void SandboxDisplay::Pass(const FinishedPass& pass) {
   absl::MutexLock lock(&mutex_);
   if (pass.record.role() == v1::LEADER) {
+    uint32_t place = 0;
     for (const v1::Effect& effect : pass.result.effects) {
-      const std::optional<std::string> line = EffectLine(effect);
-      if (line.has_value()) PrintLine(*line);
+      std::optional<std::string> line = EffectLine(effect);
+      if (line.has_value()) {
+        decided_[{pass.record.sequence(), place}] = *std::move(line);
+      }
+      ++place;
     }
   }
   rows_.clear();
@@ -78,6 +85,23 @@ void SandboxDisplay::Pass(const FinishedPass& pass) {
     std::string name = row.cells[0].text;
     rows_.insert_or_assign(std::move(name), std::move(row));
   }
+}
+
+void SandboxDisplay::Outcome(const v1::Record& record) {
+  const v1::Outcome& outcome = record.outcome();
+  absl::MutexLock lock(&mutex_);
+  const auto found = decided_.find({outcome.decision(), outcome.effect()});
+  if (found == decided_.end()) return;
+  const std::string line = std::move(found->second);
+  decided_.erase(found);
+  if (outcome.kind() == v1::Outcome::APPLIED) {
+    PrintLine(line);
+    return;
+  }
+  if (outcome.kind() != v1::Outcome::REFUSED || IsOvertaken(outcome)) return;
+  const std::string failed = absl::StrCat(
+      line, ": failed with ", outcome.code(), ": ", outcome.message());
+  if (said_.insert(failed).second) PrintLine(failed);
 }
 
 void SandboxDisplay::Revision(const embedded::StoreEvent& event) {
@@ -99,7 +123,7 @@ void SandboxDisplay::Revision(const embedded::StoreEvent& event) {
       TextAt(object, "/involvedObject/name"),
       at == std::string::npos ? message : message.substr(at + kDenied.size()));
   absl::MutexLock lock(&mutex_);
-  if (denied_.insert(line).second) PrintLine(line);
+  if (said_.insert(line).second) PrintLine(line);
 }
 
 void SandboxDisplay::Say(absl::string_view text) {
