@@ -181,8 +181,8 @@ class GrpcExplainService final : public ExplainService {
     server_ = builder.BuildAndStart();
     if (server_ == nullptr || port_ == 0) {
       return absl::UnavailableError(absl::StrCat(
-          "gRPC address \"", options.address,
-          "\" cannot be listened on; is another binder running there?"));
+          "--grpc-address: found \"", options.address,
+          "\", which cannot be listened on; is another binder running there?"));
     }
     for (const char* service :
          {v1::Placement::service_full_name(), v1::Journal::service_full_name(),
@@ -207,10 +207,10 @@ class GrpcExplainService final : public ExplainService {
 absl::StatusOr<std::unique_ptr<ExplainService>> ExplainService::Start(
     const Options& options, const PassBoard& passes) {
   if (!IsLoopback(options.address)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "gRPC address \"", options.address,
-        "\" is no loopback address with a port, legal is 127.0.0.1:PORT, "
-        "[::1]:PORT or localhost:PORT"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--grpc-address: found \"", options.address,
+                     "\", want a loopback address with a port: 127.0.0.1:PORT, "
+                     "[::1]:PORT or localhost:PORT"));
   }
   auto server = std::make_unique<GrpcExplainService>(options, passes);
   if (absl::Status listening = server->Listen(options); !listening.ok()) {

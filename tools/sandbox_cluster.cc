@@ -15,6 +15,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr absl::Duration kCallTimeout = absl::Seconds(10);
+// How often what is awaited is looked at.
+constexpr absl::Duration kLook = absl::Milliseconds(20);
 constexpr char kExtraGate[] = "sandbox.gpubinder/extra-gate";
 
 // A pod's annotation of that name makes the sandbox add a scheduling gate of
@@ -115,11 +117,19 @@ absl::Status SandboxCluster::Begin() {
   server_.SetAdmission(
       [this](const embedded::AdmissionCall& call) { return Admit(call); });
   binder_->Start();
-  if (!leads_.WaitForNotificationWithTimeout(absl::Seconds(60))) {
+  if (absl::Status s = AwaitLeading(); !s.ok()) return s;
+  if (options_.stand_ins) server_.StartStandIns(absl::Milliseconds(200));
+  return absl::OkStatus();
+}
+
+absl::Status SandboxCluster::AwaitLeading() {
+  const absl::Time end = absl::Now() + absl::Minutes(1);
+  while (!leads_.WaitForNotificationWithTimeout(kLook)) {
+    if (IsInterrupted()) return absl::CancelledError("interrupted");
+    if (absl::Now() < end) continue;
     return absl::DeadlineExceededError(
         "the binder did not lead within a minute");
   }
-  if (options_.stand_ins) server_.StartStandIns(absl::Milliseconds(200));
   return absl::OkStatus();
 }
 
@@ -139,6 +149,10 @@ absl::StatusOr<std::string> SandboxCluster::Admit(
 absl::Status SandboxCluster::Apply(const std::vector<InputText>& texts,
                                    std::vector<std::string>& skipped) {
   for (const InputText& text : texts) {
+    if (IsInterrupted()) {
+      return absl::CancelledError(absl::StrCat(
+          "interrupted: ", text.where, " and what follows is not applied"));
+    }
     const absl::StatusOr<AnyObject> object = DecodeAnyObject(text.json);
     if (!object.ok()) {
       return absl::InvalidArgumentError(
@@ -173,8 +187,8 @@ bool SandboxCluster::AwaitQuiet(absl::Duration quiet, absl::Duration limit) {
   const absl::Time end = absl::Now() + limit;
   uint64_t seen = writes_;
   absl::Time since = absl::Now();
-  while (absl::Now() < end) {
-    absl::SleepFor(absl::Milliseconds(20));
+  while (absl::Now() < end && !IsInterrupted()) {
+    absl::SleepFor(kLook);
     const uint64_t now = writes_;
     if (now != seen || !binder_->loop().IsSettled()) {
       seen = now;

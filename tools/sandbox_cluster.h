@@ -37,13 +37,16 @@ struct SandboxOptions {
   // On the loop's thread. May be empty.
   std::function<void(const FinishedPass&)> on_pass;
   std::function<void(const v1::Record&)> on_outcome;
+  // Asked while it waits: whether to wait no longer. May be empty.
+  std::function<bool()> is_interrupted;
   // Sees every revision of the server, under its lock. May be empty.
   embedded::RevisionObserver on_revision;
 };
 
 class SandboxCluster {
  public:
-  // Returns once the binder leads. Errors: the journal's, the address's.
+  // Returns once the binder leads. Errors: the journal's, the address's;
+  // CANCELLED: interrupted.
   static absl::StatusOr<std::unique_ptr<SandboxCluster>> Start(
       SandboxOptions options);
   ~SandboxCluster();
@@ -52,12 +55,13 @@ class SandboxCluster {
 
   // Creates each object, or patches the one that is there (a merge patch with
   // the whole text). Objects of kinds that are not modelled are passed over
-  // and named in `skipped`. The first error ends it, and names the text.
+  // and named in `skipped`. The first error ends it, and names the text;
+  // CANCELLED: interrupted.
   absl::Status Apply(const std::vector<InputText>& texts,
                      std::vector<std::string>& skipped);
 
   // Waits until nothing but the Lease was written for `quiet` and the binder
-  // has nothing to do. False: not within `limit`.
+  // has nothing to do. False: not within `limit`, or interrupted.
   bool AwaitQuiet(absl::Duration quiet, absl::Duration limit);
 
   embedded::EmbeddedServer& server() { return server_; }
@@ -67,6 +71,10 @@ class SandboxCluster {
  private:
   explicit SandboxCluster(SandboxOptions options);
   absl::Status Begin();
+  absl::Status AwaitLeading();
+  bool IsInterrupted() const {
+    return options_.is_interrupted && options_.is_interrupted();
+  }
   absl::StatusOr<std::string> Admit(const embedded::AdmissionCall& call);
 
   const SandboxOptions options_;

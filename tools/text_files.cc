@@ -167,7 +167,10 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path,
   std::ifstream file;
   if (!is_stdin) {
     std::error_code error;
-    if (!fs::exists(path, error)) return Bad(name, "no such file");
+    if (!fs::exists(path, error)) {
+      return absl::UnavailableError(
+          absl::StrCat(name, ": ", error ? error.message() : "no such file"));
+    }
     if (fs::is_directory(path, error)) return Bad(name, "is a folder");
     errno = 0;
     file.open(path, std::ios::binary);

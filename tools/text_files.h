@@ -21,8 +21,8 @@ struct InputText {
 // and .json files by name, not for its folders. A file that begins with
 // { or [ is JSON, values one after the other and at most 1,000 levels deep, or
 // YAML in that style. Others are YAML. Files of at most 512 MiB.
-// kInvalidArgument: the file is not there, or what is wrong in it and where.
-// kUnavailable: it is there and could not be read.
+// kInvalidArgument: what is wrong in it and where. kUnavailable: it is not
+// there, or could not be read.
 absl::StatusOr<std::vector<InputText>> ReadTextFiles(
     const std::vector<std::string>& paths, std::istream& in);
 

@@ -1,9 +1,15 @@
 // `gpubinder sandbox` as a process, on the demo's manifests: kubectl looks at
 // it, explain answers, an interrupt ends it.
 
+#include <arpa/inet.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -15,7 +21,9 @@ namespace {
 
 using testing::AllOf;
 using testing::ContainsRegex;
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr absl::Duration kStartLimit = absl::Minutes(2);
 
@@ -53,6 +61,9 @@ class SandboxProcessTest : public testing::Test {
     sandbox_->Signal(SIGINT);
     const ChildEnd end = sandbox_->AwaitEnd(absl::Seconds(30));
     EXPECT_EQ(end.code, 0) << end.output;
+    EXPECT_THAT(end.output, EndsWith(absl::StrCat("\nrun the passes again:\n  ",
+                                                  GpubinderPath(), " replay ",
+                                                  journal(), "\n")));
     const ChildEnd replay =
         RunChild({{GpubinderPath(), "replay", journal()}, {}});
     EXPECT_EQ(replay.code, 0) << replay.output;
@@ -91,6 +102,64 @@ TEST_F(SandboxProcessTest, KubectlShowsMachinesClaimsAndTheWarning) {
   EXPECT_EQ(vmi.code, 0) << vmi.output;
   EXPECT_THAT(vmi.output, ContainsRegex("Warning +ForeignGate"));
   InterruptAndCheckJournal();
+}
+
+// Its temporary files go where the test sees them.
+class SandboxStartTest : public testing::Test {
+ protected:
+  ChildOptions Sandbox(std::vector<std::string> more) {
+    std::vector<std::string> arguments = {GpubinderPath(), "sandbox"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return {arguments, {absl::StrCat("TMPDIR=", folder_.path())}};
+  }
+  bool LeftSomething() const {
+    return !std::filesystem::is_empty(folder_.path());
+  }
+
+  TestFolder folder_;
+};
+
+// Cut off while the cluster settles, not after all files.
+TEST_F(SandboxStartTest, AnInterruptIsHeardWhileFilesAreApplied) {
+  for (const std::string mode : {"--once=false", "--once"}) {
+    ChildProcess sandbox(Sandbox({"-f", "tools/demo", mode}));
+    ASSERT_TRUE(
+        sandbox.AwaitLine("applying tools/demo/1-cluster.yaml", kStartLimit)
+            .has_value())
+        << sandbox.output();
+    sandbox.Signal(SIGINT);
+    const ChildEnd end = sandbox.AwaitEnd(absl::Seconds(30));
+    EXPECT_EQ(end.code, mode == "--once" ? 1 : 0) << end.output;
+    EXPECT_THAT(end.output, HasSubstr("\ninterrupted"));
+    EXPECT_THAT(end.output, Not(HasSubstr("3-uncordon.yaml\n")));
+    const std::string journal =
+        sandbox.RestOfLine("gpubinder replay ", absl::Seconds(1));
+    EXPECT_EQ(RunChild({{GpubinderPath(), "replay", journal}, {}}).code, 0)
+        << end.output;
+  }
+}
+
+TEST_F(SandboxStartTest, OneThatCannotStartSaysWhyAndLeavesNothing) {
+  const int taken = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in place{.sin_family = AF_INET,
+                    .sin_addr = {htonl(INADDR_LOOPBACK)}};
+  socklen_t size = sizeof(place);
+  ASSERT_EQ(bind(taken, reinterpret_cast<sockaddr*>(&place), size), 0);
+  ASSERT_EQ(listen(taken, 1), 0);
+  ASSERT_EQ(getsockname(taken, reinterpret_cast<sockaddr*>(&place), &size), 0);
+  const std::string port = absl::StrCat(ntohs(place.sin_port));
+  const ChildEnd http = RunChild(Sandbox({"--http-port", port}));
+  EXPECT_EQ(http.code, 3);
+  EXPECT_THAT(http.output, HasSubstr("--http-port: "));
+  const ChildEnd grpc =
+      RunChild(Sandbox({"--grpc-address", absl::StrCat("127.0.0.1:", port)}));
+  EXPECT_EQ(grpc.code, 3);
+  EXPECT_THAT(grpc.output, HasSubstr("--grpc-address: "));
+  const ChildEnd absent = RunChild(Sandbox({"-f", "absent.yaml"}));
+  EXPECT_EQ(absent.code, 3);
+  EXPECT_THAT(absent.output, HasSubstr("absent.yaml: no such file"));
+  EXPECT_FALSE(LeftSomething());
+  close(taken);
 }
 
 }  // namespace
