@@ -35,8 +35,8 @@ absl::Status DamageError(const Damage& damage) {
       "journal '", damage.directory, "' is damaged: record ",
       damage.last_good + 1, " is missing or wrong, the last good record is ",
       damage.last_good, "; found: ", damage.found,
-      "; to go on start with --rebuild-on-data-loss, which keeps the damaged "
-      "directory aside and reads the cluster anew"));
+      "; to go on use `gpubinder run --rebuild-on-data-loss`, which keeps the "
+      "damaged directory aside and reads the cluster anew"));
 }
 
 }  // namespace gpubinder

@@ -20,7 +20,8 @@ void PrintHelp(std::ostream& out) {
   out << "\ngpubinder COMMAND --help tells a command's flags, gpubinder "
          "--version this build\n"
          "exit codes: 0 done, 1 the answer is no, 2 usage or bad input, 3 the "
-         "environment failed\n";
+         "environment failed (a\nfile or journal cannot be read, a port is "
+         "taken, nobody answers), 4 plan --check found a\nfault of ours\n";
 }
 
 void PrintVersion(std::ostream& out) {
@@ -75,6 +76,16 @@ int RunGpubinder(Args args, const Console& console) {
     if (name == command.name) return command.run(args.subspan(1), console);
   }
   return UnknownCommand(name, console);
+}
+
+int FailToAsk(const char* command, const absl::Status& status,
+              const Console& console) {
+  if (!absl::IsUnavailable(status)) return Fail(command, status, console);
+  const std::string message = absl::StrCat(
+      status.message(),
+      "; --address has to be what `gpubinder run --grpc-address` was given, or "
+      "what the sandbox says once its files are applied");
+  return Fail(command, absl::UnavailableError(message), console);
 }
 
 int Fail(const char* command, const absl::Status& status,

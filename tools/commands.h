@@ -39,6 +39,10 @@ const std::vector<Command>& CommandTable();
 // suggests the nearest name for an unknown one.
 int RunGpubinder(Args args, const Console& console);
 
+// Fail, for a call of a running binder: where none answers, with a hint.
+int FailToAsk(const char* command, const absl::Status& status,
+              const Console& console);
+
 // "gpubinder plan: <message>" to the console; the exit code for the status.
 int Fail(const char* command, const absl::Status& status,
          const Console& console);

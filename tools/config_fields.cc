@@ -194,7 +194,9 @@ std::vector<ConfigField> MakeFields() {
       Whole("maxEndings", &C::max_endings, {0, kMany},
             "VMIs that are ended in 10 minutes"),
       Whole("massLossThreshold", &C::mass_loss_threshold, {0, 100},
-            "per cent of the nodes with bookings; 100: off"),
+            "nothing is ended or lost when more than so many per cent of the "
+            "nodes with bookings, and at least 3 nodes within 10 minutes, stop "
+            "keeping their claims; 100: off"),
       Time("rejectionTTL", &C::rejection_ttl,
            "how long a node that refused is passed over"),
       Time("refusalGrace", &C::refusal_grace,
@@ -270,7 +272,7 @@ absl::Status CheckConfig(const Config& config) {
   if (config.journal_max_bytes < kLeastBytes) {
     return absl::InvalidArgumentError(
         absl::StrCat("journalMaxBytes: found ", config.journal_max_bytes,
-                     ", want at least ", kLeastBytes));
+                     " bytes, want at least ", kLeastBytes >> 20, "MiB"));
   }
   return absl::OkStatus();
 }

@@ -261,7 +261,10 @@ absl::Status ApplyChanges(const ConfigChanges& changes, Config& config) {
     if (field == nullptr) return Bad(name, "no such field");
     if (absl::Status s = SetFromText(*field, text, next); !s.ok()) return s;
   }
-  if (absl::Status s = CheckConfig(next); !s.ok()) return s;
+  // What a file alone may say was checked with the file.
+  if (absl::Status s = CheckConfig(next); !s.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("flag --", s.message()));
+  }
   config = std::move(next);
   return absl::OkStatus();
 }

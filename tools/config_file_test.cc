@@ -167,9 +167,10 @@ TEST(ConfigFileTest, HelpSaysTheDefaults) {
 
 TEST(ConfigFileTest, FlagsThatDoNotGoTogetherAreRefused) {
   Config config;
-  EXPECT_EQ(ApplyChanges({{"leaseDuration", "5s"}}, config).message(),
-            "leaseDuration: found 5s, want more than renewDeadline, which is "
-            "10s");
+  EXPECT_EQ(
+      ApplyChanges({{"leaseDuration", "5s"}}, config).message(),
+      "flag --leaseDuration: found 5s, want more than renewDeadline, which is "
+      "10s");
   EXPECT_EQ(config, Config());
 }
 

@@ -17,13 +17,13 @@ namespace {
 constexpr char kUsage[] =
     "usage: gpubinder confirm [--address HOST:PORT] [--user NAME] [--show] "
     "[NODE...]\n\n"
-    "When too many nodes at once stop keeping the claims that are booked "
-    "there, "
-    "the binder\nends no VMI and gives no claim up until they return. This "
-    "confirms to the leader that\nthey are lost: it goes on then, at the pace "
-    "of the safety valve. Nodes that are named\nhave to be just those, so that "
-    "none is confirmed unseen. The command is a record of\nthe journal, with "
-    "the user's name.\n\n"
+    "When at least 3 nodes, and more than massLossThreshold per cent of those "
+    "with bookings,\nstop keeping their claims within 10 minutes, the binder "
+    "ends no VMI and gives no claim up\nuntil they return. This confirms to "
+    "the leader that they are lost: it goes on then, at the\npace of the "
+    "safety valve. Nodes that are named have to be just those, so that none "
+    "is\nconfirmed unseen. The command is a record of the journal, with the "
+    "user's name.\n\n"
     "Exit codes: 0 done, 1 there is nothing to confirm, other nodes are "
     "concerned, or the\nbinder asked does not lead, 2 usage, 3 nobody "
     "answers.\n\nflags:\n";
@@ -77,7 +77,7 @@ int RunConfirm(Args args, const Console& console) {
   const absl::StatusOr<v1::ConfirmResponse> answer =
       SendConfirm(address, request, absl::Seconds(10));
   if (!answer.ok()) {
-    const int code = Fail("confirm", answer.status(), console);
+    const int code = FailToAsk("confirm", answer.status(), console);
     return absl::IsFailedPrecondition(answer.status()) ? kExitNo : code;
   }
   Print(*answer, console);

@@ -131,7 +131,7 @@ int RunExplain(Args args, const Console& console) {
                 << kNotFoundHint;
     return kExitBadInput;
   }
-  if (!answer.ok()) return Fail("explain", answer.status(), console);
+  if (!answer.ok()) return FailToAsk("explain", answer.status(), console);
   Print(*answer, console);
   const v1::Reason reason = answer->explanation().reason();
   return reason == v1::PLACED || reason == v1::PLACED_ON_CORDONED_NODE

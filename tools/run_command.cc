@@ -31,8 +31,8 @@ constexpr char kUsage[] =
     "the identity of the pod it\nruns in is used. Ends on SIGTERM and SIGINT; "
     "the Lease is given up then.\n\n"
     "Exit codes: 0 ended by a signal, 2 usage, a bad configuration or "
-    "kubeconfig, 3 the\njournal, the pod's credentials or the address "
-    "failed.\n\nflags:\n";
+    "kubeconfig, 3 a file\ncannot be read, the journal, the pod's credentials "
+    "or the address failed.\n\nflags:\n";
 
 // Damaged journals that are kept aside.
 constexpr int kKeptAside = 3;
@@ -197,6 +197,12 @@ int Run(const RunFlags& flags, const Console& console) {
     sigaddset(&signals, signal);
   }
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  if (!flags.kubeconfig.empty()) {
+    // One that is not there is no bad input yet.
+    const absl::Status read =
+        ReadWholeFile(flags.kubeconfig, console.in).status();
+    if (!read.ok()) return Fail("run", read, console);
+  }
   const absl::StatusOr<Identity> identity =
       FindIdentity(flags.kubeconfig, ReadPodSettings());
   if (!identity.ok()) {

@@ -58,14 +58,14 @@ TEST_F(RunProcessTest, ABrokenKubeconfigIsNamed) {
   const std::string broken = File("broken", "clusters: [");
   ExpectSays(RunWith({"--kubeconfig", broken}), 2, broken);
   const std::string missing = folder_.path() + "/not-there";
-  ExpectSays(RunWith({"--kubeconfig", missing}), 2, missing);
+  ExpectSays(RunWith({"--kubeconfig", missing}), 3, missing);
 }
 
 TEST_F(RunProcessTest, ABadConfigurationIsRefusedWithItsField) {
   const std::string config =
       File("config.yaml", "enabled: true\nrejectionTTL: soon\n");
   ExpectSays(RunWith({"--config", config}), 2, "rejectionTTL");
-  ExpectSays(RunWith({"--config", folder_.path() + "/not-there"}), 2,
+  ExpectSays(RunWith({"--config", folder_.path() + "/not-there"}), 3,
              "not-there");
   ExpectSays(RunWith({"--request-timeout", "20s"}), 2, "requestTimeout");
 }
