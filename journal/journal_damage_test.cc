@@ -72,7 +72,8 @@ class DamageTest : public ::testing::Test {
       const absl::Status writer = Journal::Open(options_).status();
       EXPECT_TRUE(absl::IsDataLoss(writer)) << writer;
       EXPECT_THAT(ToText(writer), HasSubstr(sequences));
-      EXPECT_THAT(ToText(writer), HasSubstr("gpubinder run --rebuild-on-data-loss"));
+      EXPECT_THAT(ToText(writer),
+                  HasSubstr("gpubinder run --rebuild-on-data-loss"));
     }
   }
   void Mark(uint32_t format, uint64_t sequence, const Digest& digest) {

@@ -100,6 +100,11 @@ absl::Status ReadRequest(JsonValue request, AdmissionRequest* out) {
       !s.ok()) {
     return s;
   }
+  if (operation != "CREATE" && operation != "UPDATE" &&
+      operation != "DELETE" && operation != "CONNECT") {
+    return Wrong("request.operation", request.Field("operation"),
+                 "CREATE, UPDATE, DELETE or CONNECT");
+  }
   out->creates = operation == "CREATE";
   const JsonValue user = request.Field("userInfo");
   if (user.present() && user.type() != Type::kObject) {

@@ -43,8 +43,8 @@ struct AdmissionRequest {
 
 // O(size of the text). kInvalidArgument: no AdmissionReview of
 // admission.k8s.io/v1, or of another kind than VirtualMachineInstance and Pod,
-// or with a field of the request that has a wrong type. kResourceExhausted:
-// more than kMostReviewBytes.
+// or with a field of the request that has a wrong type, or an operation that
+// there is not. kResourceExhausted: more than kMostReviewBytes.
 absl::StatusOr<AdmissionRequest> ParseReview(absl::string_view body);
 
 // The status of an HTTP answer to a body that ParseReview refused: 413 or 400.

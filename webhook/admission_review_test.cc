@@ -71,6 +71,10 @@ TEST(ParseReview, RefusesWhatIsNoReviewAndNamesTheField) {
       {"/request/subResource", R"("status")", "request.subResource"},
       {"/request/namespace", "{}", "request.namespace"},
       {"/request/operation", "true", "request.operation: found true"},
+      {"/request/operation", "\"CRAETE\"",
+       "request.operation: found \"CRAETE\", want CREATE, UPDATE, DELETE or "
+       "CONNECT"},
+      {"/request/operation", "\"\"", "request.operation: found \"\""},
       {"/request/userInfo", "[]", "request.userInfo"},
       {"/request/userInfo/username", "1.5",
        "request.userInfo.username: found the number 1.5"},
