@@ -169,10 +169,13 @@ absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(
   const rocksdb::IOStatus made = files->CreateDirIfMissing(
       options.directory, rocksdb::IOOptions(), nullptr);
   if (!made.ok()) {
-    const absl::Status s = FromStorage(
-        made, absl::StrCat("creating journal '", options.directory, "'"));
+    const std::string doing =
+        absl::StrCat("creating journal '", options.directory, "'");
+    const absl::Status s = FromStorage(made, doing);
+    if (!absl::IsDataLoss(s)) return s;
     // A parent that is not there is no damage.
-    return absl::IsDataLoss(s) ? absl::FailedPreconditionError(s.message()) : s;
+    return absl::FailedPreconditionError(
+        absl::StrCat(doing, ": its parent directory is not there"));
   }
   absl::StatusOr<DirectoryLock> lock =
       DirectoryLock::ForWriter(options.directory);

@@ -100,8 +100,8 @@ absl::Status ReadRequest(JsonValue request, AdmissionRequest* out) {
       !s.ok()) {
     return s;
   }
-  if (operation != "CREATE" && operation != "UPDATE" &&
-      operation != "DELETE" && operation != "CONNECT") {
+  if (operation != "CREATE" && operation != "UPDATE" && operation != "DELETE" &&
+      operation != "CONNECT") {
     return Wrong("request.operation", request.Field("operation"),
                  "CREATE, UPDATE, DELETE or CONNECT");
   }

@@ -84,7 +84,28 @@ TEST_F(RunProcessTest, AJournalThatAnotherHasIsNotTouched) {
 
 TEST_F(RunProcessTest, AJournalWithoutAParentFolderIsNamed) {
   const std::string nowhere = folder_.path() + "/no/such/folder";
-  ExpectSays(RunWith({"--journal", nowhere}), 3, nowhere);
+  ExpectSays(
+      RunWith({"--journal", nowhere}), 3,
+      absl::StrCat("'", nowhere, "': its parent directory is not there"));
+}
+
+TEST_F(RunProcessTest, AJournalBesideTheOneThatIsNamedIsSuggested) {
+  ASSERT_TRUE(Journal::Open({.directory = journal(),
+                             .random = [] { return uint64_t{1}; },
+                             .clock = absl::Now})
+                  .ok());
+  for (const char* command : {"replay", "audit"}) {
+    const ChildEnd above =
+        RunChild({{GpubinderPath(), command, folder_.path()}, {}});
+    EXPECT_EQ(above.code, 3);
+    EXPECT_THAT(above.output, HasSubstr(absl::StrCat("holds no journal, did "
+                                                     "you mean ",
+                                                     journal(), "\n")));
+    const ChildEnd absent =
+        RunChild({{GpubinderPath(), command, journal() + "l"}, {}});
+    EXPECT_EQ(absent.code, 3);
+    EXPECT_THAT(absent.output, HasSubstr("there is no such directory"));
+  }
 }
 
 }  // namespace
