@@ -205,12 +205,12 @@ void FoldUnkeptNodes(const v1::Decision& decision, absl::Time at,
     if (known != snapshot.unkept_nodes.end()) node = known->second;
     node.held = decision.mass_loss() && !node.confirmed;
   }
-  for (const v1::Effect& effect : decision.effects()) {
-    if (nodes.empty()) break;
-    auto node = nodes.find(LeftNode(effect, snapshot));
-    if (node != nodes.end()) node->second.left = true;
-  }
   snapshot.unkept_nodes = std::move(nodes);
+  if (snapshot.unkept_nodes.empty()) return;
+  for (const v1::Effect& effect : decision.effects()) {
+    auto node = snapshot.unkept_nodes.find(LeftNode(effect, snapshot));
+    if (node != snapshot.unkept_nodes.end()) node->second.left = true;
+  }
 }
 
 void FoldEnding(const v1::Effect& effect, absl::Time at, Snapshot& snapshot) {

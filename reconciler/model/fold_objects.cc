@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "reconciler/model/claim_set.h"
 #include "reconciler/model/filter.h"
 #include "reconciler/model/fold.h"
 #include "reconciler/model/fold_capacity.h"

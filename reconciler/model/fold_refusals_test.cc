@@ -1,7 +1,6 @@
 // What the fold takes for a refusal of a launcher, by scheduler or kubelet.
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "proto/journal.pb.h"
 #include "reconciler/model/fold.h"
+#include "reconciler/model/fold_fixture.h"
 #include "reconciler/model/objects.h"
 #include "reconciler/model/snapshot.h"
 #include "reconciler/model/testing/object_event.h"
@@ -124,30 +124,6 @@ Pod Refused(const std::string& name) {
   return pod;
 }
 
-void See(const v1::Record& record, Snapshot& snapshot) {
-  Fold(record, std::nullopt, snapshot);
-}
-
-void ListVmis(const std::vector<VirtualMachineInstance>& vmis,
-              Snapshot& snapshot) {
-  v1::Record began, ended;
-  began.mutable_list_began()->set_kind("VirtualMachineInstance");
-  See(began, snapshot);
-  for (const VirtualMachineInstance& vmi : vmis) {
-    v1::Record record;
-    *record.mutable_object() = EventOf(v1::ObjectEvent::LISTED, vmi);
-    Fold(record, vmi, snapshot);
-  }
-  ended.mutable_list_ended()->set_kind("VirtualMachineInstance");
-  See(ended, snapshot);
-}
-
-void Delete(const Object& object, Snapshot& snapshot) {
-  v1::Record record;
-  *record.mutable_object() = EventOf(v1::ObjectEvent::DELETED, object);
-  Fold(record, object, snapshot);
-}
-
 VirtualMachineInstance VmiWith(const std::string& pod) {
   VirtualMachineInstance vmi;
   vmi.meta = {.name_space = "t", .name = "web", .uid = "v"};
@@ -155,54 +131,58 @@ VirtualMachineInstance VmiWith(const std::string& pod) {
   return vmi;
 }
 
+class UnlistedRefusalTest : public FoldTest {
+ protected:
+  void ListVmis(const std::vector<VirtualMachineInstance>& vmis) {
+    Begin(Kind::kVirtualMachineInstance);
+    for (const VirtualMachineInstance& vmi : vmis) {
+      See(v1::ObjectEvent::LISTED, vmi);
+    }
+    End(Kind::kVirtualMachineInstance);
+  }
+};
+
 // A replica that begins may see the pod listed, and even removed, before it
 // sees the VMI.
-TEST(KubeletRefusalTest, OutlivesItsPodUntilTheVmisAreListed) {
-  Snapshot snapshot;
-  v1::Record served;
-  served.mutable_kind_served()->set_kind("VirtualMachineInstance");
-  served.mutable_kind_served()->set_served(true);
-  See(served, snapshot);
-  See(Refused("p"), snapshot);
-  See(Refused("q"), snapshot);
-  Delete(Refused("p"), snapshot);
-  ListVmis({VmiWith("p")}, snapshot);
-  EXPECT_TRUE(snapshot.kubelet_refusals.contains("p"));
-  EXPECT_EQ(snapshot.unlisted_refusals.size(), 1);
+TEST_F(UnlistedRefusalTest, OutlivesItsPodUntilTheVmisAreListed) {
+  Serve(Kind::kVirtualMachineInstance, true);
+  See(v1::ObjectEvent::ADDED, Refused("p"));
+  See(v1::ObjectEvent::ADDED, Refused("q"));
+  See(v1::ObjectEvent::DELETED, Refused("p"));
+  ListVmis({VmiWith("p")});
+  EXPECT_TRUE(snapshot_.kubelet_refusals.contains("p"));
+  EXPECT_EQ(snapshot_.unlisted_refusals.size(), 1);
 }
 
-TEST(KubeletRefusalTest, OfAVmiThatIsNotThereIsForgotten) {
-  Snapshot snapshot;
-  See(Refused("p"), snapshot);
-  ListVmis({}, snapshot);
-  EXPECT_TRUE(snapshot.unlisted_refusals.empty());
-  See(Refused("q"), snapshot);
-  EXPECT_TRUE(snapshot.unlisted_refusals.empty());
-  See(VmiWith(""), snapshot);
-  See(Refused("r"), snapshot);
-  EXPECT_EQ(snapshot.unlisted_refusals.size(), 1);
-  Delete(VmiWith(""), snapshot);
-  EXPECT_TRUE(snapshot.unlisted_refusals.empty());
+TEST_F(UnlistedRefusalTest, OfAVmiThatIsNotThereIsForgotten) {
+  See(v1::ObjectEvent::ADDED, Refused("p"));
+  ListVmis({});
+  EXPECT_TRUE(snapshot_.unlisted_refusals.empty());
+  See(v1::ObjectEvent::ADDED, Refused("q"));
+  EXPECT_TRUE(snapshot_.unlisted_refusals.empty());
+  See(v1::ObjectEvent::ADDED, VmiWith(""));
+  See(v1::ObjectEvent::ADDED, Refused("r"));
+  EXPECT_EQ(snapshot_.unlisted_refusals.size(), 1);
+  See(v1::ObjectEvent::DELETED, VmiWith(""));
+  EXPECT_TRUE(snapshot_.unlisted_refusals.empty());
 }
 
-TEST(KubeletRefusalTest, WithoutKubeVirtNothingStaysOfAPodThatHasGone) {
-  Snapshot snapshot;
-  See(Refused("p"), snapshot);
-  EXPECT_EQ(snapshot.unlisted_refusals.size(), 1);
-  Delete(Refused("p"), snapshot);
-  EXPECT_TRUE(snapshot.unlisted_refusals.empty());
+TEST_F(UnlistedRefusalTest, WithoutKubeVirtNothingStaysOfAPodThatHasGone) {
+  See(v1::ObjectEvent::ADDED, Refused("p"));
+  EXPECT_EQ(snapshot_.unlisted_refusals.size(), 1);
+  See(v1::ObjectEvent::DELETED, Refused("p"));
+  EXPECT_TRUE(snapshot_.unlisted_refusals.empty());
 }
 
-TEST(KubeletRefusalTest, OfPodsThatAVmiDoesNotListOnlySoManyAreKept) {
-  Snapshot snapshot;
-  ListVmis({VmiWith("")}, snapshot);
+TEST_F(UnlistedRefusalTest, OfPodsThatAVmiDoesNotListOnlySoManyAreKept) {
+  ListVmis({VmiWith("")});
   for (int i = 0; i < 100; ++i) {
     const Pod pod = Refused("p" + std::to_string(i));
-    See(pod, snapshot);
-    Delete(pod, snapshot);
+    See(v1::ObjectEvent::ADDED, pod);
+    See(v1::ObjectEvent::DELETED, pod);
   }
-  EXPECT_EQ(snapshot.unlisted_refusals.size(), 64);
-  EXPECT_TRUE(snapshot.kubelet_refusals.empty());
+  EXPECT_EQ(snapshot_.unlisted_refusals.size(), 64);
+  EXPECT_TRUE(snapshot_.kubelet_refusals.empty());
 }
 
 }  // namespace

@@ -52,6 +52,22 @@ ClaimSet BoundPart(const ClaimSet& set, const Plan& plan) {
                     [&](Row row) { return plan.phase(row) == Phase::kBound; });
 }
 
+ClaimSet BoundOn(const ClaimSet& set, NameId node, const Plan& plan) {
+  return Restricted(set, [&](Row row) {
+    return plan.phase(row) == Phase::kBound && plan.node(row) == node;
+  });
+}
+
+std::optional<NameId> BoundStand(const ClaimSet& set, const Plan& plan) {
+  std::optional<NameId> node;
+  for (const Row row : set.members) {
+    if (plan.phase(row) != Phase::kBound) continue;
+    if (node.has_value() && *node != plan.node(row)) return std::nullopt;
+    node = plan.node(row);
+  }
+  return node;
+}
+
 std::optional<v1::Reason> WhyNotKept(const ClaimSet& set, NameId node_name,
                                      Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();

@@ -13,6 +13,10 @@ namespace gpubinder {
 // What a node keeps of the set: its Bound members. Pending ones are left to the
 // orders, Lost ones to the repair.
 ClaimSet BoundPart(const ClaimSet& set, const Plan& plan);
+// Of a split set those of them that are on one node.
+ClaimSet BoundOn(const ClaimSet& set, NameId node, const Plan& plan);
+// The one node on which all Bound members stand; the rest may be Pending.
+std::optional<NameId> BoundStand(const ClaimSet& set, const Plan& plan);
 
 // Why the node does not keep the set, or nothing when it does. Only a cordon
 // speaks against it: NodeCordoned, and the caller asks whether another node

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
-#include "reconciler/model/choice.h"
 #include "reconciler/model/filter.h"
 #include "reconciler/model/keep.h"
 #include "reconciler/model/steps.h"
@@ -47,11 +46,8 @@ absl::btree_set<NameId> UnkeptNodes(Plan& plan) {
       if (plan.phase(row) == Phase::kBound) nodes.insert(plan.node(row));
     }
     for (const NameId node : nodes) {
-      const ClaimSet part = Restricted(set, [&](Row row) {
-        return plan.phase(row) == Phase::kBound && plan.node(row) == node;
-      });
       const std::optional<v1::Reason> why =
-          WhyUnkept(part, node, Annotation::kIgnored, plan);
+          WhyUnkept(BoundOn(set, node, plan), node, Annotation::kIgnored, plan);
       if (why.has_value() && *why != v1::NODE_CORDONED) unkept.insert(node);
     }
   }

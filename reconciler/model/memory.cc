@@ -198,4 +198,14 @@ void RememberVerdict(size_t index, const Verdict& verdict, Plan& plan) {
   if (Planted(Bug::kStatusBeforeWarning)) SwapLastTwo(plan.effects());
 }
 
+bool StoodWhole(const ClaimSet& set, const Plan& plan) {
+  const Snapshot& snapshot = plan.snapshot();
+  const GpuClaimSet* memory = plan.Memory(set);
+  if (memory == nullptr || memory->node_name.empty()) return false;
+  return (set.vm.has_value() &&
+          IsOwnedBy(*memory, snapshot.vms()[*set.vm].meta.uid)) ||
+         (set.vmi.has_value() &&
+          IsOwnedBy(*memory, snapshot.vmis()[*set.vmi].meta.uid));
+}
+
 }  // namespace gpubinder

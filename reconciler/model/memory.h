@@ -14,6 +14,10 @@ namespace gpubinder {
 // VM have no memory.
 void RememberVerdict(size_t set, const Verdict& verdict, Plan& plan);
 
+// Whether the memory of this VM, and of no other of its name, says that the set
+// stood on one node.
+bool StoodWhole(const ClaimSet& set, const Plan& plan);
+
 }  // namespace gpubinder
 
 #endif  // RECONCILER_MODEL_MEMORY_H_

@@ -14,17 +14,6 @@
 namespace gpubinder {
 namespace {
 
-// The one node that holds all Bound members.
-std::optional<NameId> Stand(const ClaimSet& set, const Plan& plan) {
-  std::optional<NameId> node;
-  for (const Row row : set.members) {
-    if (plan.phase(row) != Phase::kBound) continue;
-    if (node.has_value() && *node != plan.node(row)) return std::nullopt;
-    node = plan.node(row);
-  }
-  return node;
-}
-
 // Why the node does not keep the set, with the numbers where it has some.
 std::optional<v1::ReasonDetail> WhyLeaves(size_t index, const ClaimSet& set,
                                           NameId node, const Victims& victims,
@@ -52,12 +41,9 @@ void LoseUnkeptParts(size_t index, const Victims& victims, Plan& plan) {
     nodes[plan.snapshot().names.Text(plan.node(row))] = plan.node(row);
   }
   for (const auto& [name, node] : nodes) {
-    const NameId here = node;
-    const ClaimSet part = Restricted(set, [&](Row row) {
-      return plan.phase(row) == Phase::kBound && plan.node(row) == here;
-    });
+    const ClaimSet part = BoundOn(set, node, plan);
     const std::optional<v1::ReasonDetail> why =
-        WhyLeaves(index, part, here, victims, plan);
+        WhyLeaves(index, part, node, victims, plan);
     if (!why.has_value() || why->reason() == v1::NODE_CORDONED) continue;
     plan.LoseMembers(index, part.members, why->reason(), ReasonText(*why));
   }
@@ -66,7 +52,7 @@ void LoseUnkeptParts(size_t index, const Victims& victims, Plan& plan) {
 void Move(size_t index, const Victims& victims, Plan& plan) {
   const ClaimSet& set = plan.set(index);
   if (!set.problems.empty()) return;
-  const std::optional<NameId> stand = Stand(set, plan);
+  const std::optional<NameId> stand = BoundStand(set, plan);
   if (!stand.has_value()) {
     LoseUnkeptParts(index, victims, plan);
     return;
@@ -93,7 +79,7 @@ void Move(size_t index, const Victims& victims, Plan& plan) {
 void LoseUnkeptGated(size_t index, const Victims& victims, Plan& plan) {
   const std::optional<Verdict>& verdict = plan.state(index).verdict;
   if (!verdict.has_value() || verdict->reason != v1::NO_NODE_FITS) return;
-  const std::optional<NameId> stand = Stand(plan.set(index), plan);
+  const std::optional<NameId> stand = BoundStand(plan.set(index), plan);
   if (!stand.has_value()) {
     LoseUnkeptParts(index, victims, plan);
     return;
@@ -136,7 +122,7 @@ void EndUnkept(size_t index, const Victims& victims, EndingValve& valve,
   const ClaimSet& set = plan.set(index);
   if (!set.problems.empty()) return;
   const ClaimSet bound = BoundPart(set, plan);
-  const std::optional<NameId> stand = Stand(set, plan);
+  const std::optional<NameId> stand = BoundStand(set, plan);
   std::optional<v1::ReasonDetail> why;
   if (stand.has_value()) {
     why = WhyLeaves(index, bound, *stand, victims, plan);

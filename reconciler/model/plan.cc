@@ -128,19 +128,6 @@ const GpuClaimSet* Plan::Memory(const ClaimSet& set) const {
   return snapshot_.claim_sets().Find(set.name_space, set.name);
 }
 
-bool Plan::StoodWhole(const ClaimSet& set) const {
-  const GpuClaimSet* memory = Memory(set);
-  if (memory == nullptr || memory->node_name.empty()) return false;
-  const std::vector<OwnerReference>& owners = memory->meta.owners;
-  return std::any_of(
-      owners.begin(), owners.end(), [&](const OwnerReference& owner) {
-        return (set.vm.has_value() &&
-                owner.uid == snapshot_.vms()[*set.vm].meta.uid) ||
-               (set.vmi.has_value() &&
-                owner.uid == snapshot_.vmis()[*set.vmi].meta.uid);
-      });
-}
-
 void Plan::Place(size_t index, NameId node) {
   PlaceMembers(index, set(index).members, node);
 }

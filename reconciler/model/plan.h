@@ -101,10 +101,6 @@ class Plan {
   // The memory of the set's VM; null when there is none yet.
   const GpuClaimSet* Memory(const ClaimSet& set) const;
 
-  // Whether the memory of this VM, and of no other of its name, says that the
-  // set stood on one node.
-  bool StoodWhole(const ClaimSet& set) const;
-
   // The claim's condition of the type as the pass leaves it; null: none.
   const Condition* FindCondition(Row claim, absl::string_view type) const;
 

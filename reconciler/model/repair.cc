@@ -8,6 +8,7 @@
 #include "reconciler/model/choice.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/filter.h"
+#include "reconciler/model/memory.h"
 #include "reconciler/model/over_budget.h"
 #include "reconciler/model/planted.h"
 #include "reconciler/model/start_problems.h"
@@ -116,7 +117,7 @@ void RepairSet(size_t index, Plan& plan) {
   // it is, never Lost for being split.
   const bool goes_lost =
       ShapeOf(whole, plan).partly_lost() || Planted(Bug::kSplitGoesLost);
-  if (goes_lost && plan.StoodWhole(whole)) {
+  if (goes_lost && StoodWhole(whole, plan)) {
     LoseAll(index, std::move(choice), plan);
   }
 }

@@ -10,6 +10,7 @@
 #include "reconciler/model/effect.h"
 #include "reconciler/model/filter.h"
 #include "reconciler/model/keep.h"
+#include "reconciler/model/memory.h"
 #include "reconciler/model/names.h"
 #include "reconciler/model/over_budget.h"
 #include "reconciler/model/repair.h"
@@ -99,18 +100,7 @@ bool IsHalfLost(const ClaimSet& set, const Plan& plan) {
     lost = lost || plan.phase(row) == Phase::kLost;
     bound = bound || plan.phase(row) == Phase::kBound;
   }
-  return lost && bound && plan.StoodWhole(set);
-}
-
-// The one node on which all Bound members stand; the rest may be Pending.
-std::optional<NameId> BoundStand(const ClaimSet& set, const Plan& plan) {
-  std::optional<NameId> node;
-  for (const Row row : set.members) {
-    if (plan.phase(row) != Phase::kBound) continue;
-    if (node.has_value() && *node != plan.node(row)) return std::nullopt;
-    node = plan.node(row);
-  }
-  return node;
+  return lost && bound && StoodWhole(set, plan);
 }
 
 // No place: the pod stays gated. If its own node cannot keep the set either,

@@ -22,11 +22,7 @@ void FindLauncher(const World& world, SetState& set) {
   for (const auto& [uid, node] : vmi.active_pods) {
     const Pod* pod = PodByUid(world, uid);
     if (pod == nullptr || Ended(*pod)) continue;
-    // Of a VMI that has a node: before it runs it migrates nowhere.
-    if (pod->meta.labels.contains(kMigrationLabel) && !vmi.node_name.empty() &&
-        pod->node_name != vmi.node_name) {
-      continue;
-    }
+    if (IsMigrationTarget(*pod, vmi)) continue;
     if (HoldsGate(*pod)) {
       if (!pod->meta.deleting && Older(*pod, set.gated)) set.gated = pod;
       continue;

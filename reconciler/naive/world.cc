@@ -128,6 +128,11 @@ bool Ended(const Pod& pod) {
   return pod.phase == "Succeeded" || pod.phase == "Failed";
 }
 
+bool IsMigrationTarget(const Pod& pod, const VirtualMachineInstance& vmi) {
+  return pod.meta.labels.contains(kMigrationLabel) && !vmi.node_name.empty() &&
+         pod.node_name != vmi.node_name;
+}
+
 bool IsCordoned(const Node& node) {
   return node.unschedulable ||
          std::any_of(node.taints.begin(), node.taints.end(),
