@@ -97,7 +97,7 @@ TEST_P(GoldenPlanTest, SaysWhatTheDocumentationSays) {
 
 INSTANTIATE_TEST_SUITE_P(Plans, GoldenPlanTest,
                          testing::Values("order", "gated_fits", "gated_waits",
-                                         "malformed", "deleted"));
+                                         "malformed", "unreadable", "deleted"));
 
 TEST(PlanTest, AnInputThatNeedsNoChangeIsSettledInOnePass) {
   const Ended ended =
@@ -129,6 +129,39 @@ TEST(PlanTest, TheFormsSayTheSame) {
     EXPECT_LE(line.size(), 100u) << line;
   }
   EXPECT_EQ(table.find('\x1b'), std::string::npos);
+}
+
+// A default in its place would read as what the claim says.
+TEST(PlanTest, WhatAClaimDoesNotSayIsAQuestionMarkInTheTable) {
+  const std::string bad =
+      Call({"plan", "-f", "tools/testdata/malformed.yaml", kNow}).out;
+  EXPECT_NE(bad.find("  a/bad   h100       ?  Pending  -     -\n"),
+            std::string::npos)
+      << bad;
+  const std::string odd =
+      Call({"plan", "-f", "tools/testdata/unreadable.yaml", kNow}).out;
+  EXPECT_NE(odd.find("  a/odd   ?          2  ?      -     -\n"),
+            std::string::npos)
+      << odd;
+  const std::string none =
+      Call({"plan", "-f", "-", kNow},
+           "{apiVersion: gpu.cozystack.io/v1alpha1, kind: GPUClaim, "
+           "metadata: {name: c, namespace: a}, spec: [h100, 2]}")
+          .out;
+  EXPECT_NE(none.find("  a/c   ?          ?  Pending  -     -\n"),
+            std::string::npos)
+      << none;
+}
+
+TEST(PlanTest, TheTableNamesAStoppedVmWhoseClaimsCannotBeRead) {
+  const std::string table =
+      Call({"plan", "-f", "tools/testdata/unreadable.yaml", kNow}).out;
+  EXPECT_NE(table.find("  VirtualMachine a/off             spec.template."
+                       "metadata.annotations[\"gpu.cozystack.io/claims\"]\n"
+                       "      found an object, want a list of 1 to 16 "
+                       "entries\n"),
+            std::string::npos)
+      << table;
 }
 
 TEST(PlanTest, ExitCodes) {

@@ -30,7 +30,9 @@ Json TextOrNull(absl::string_view text) {
   return text.empty() ? Json(nullptr) : Json(std::string(text));
 }
 
-Json Time(absl::Time time) {
+// The epoch stands where there is no time, or none that can be read.
+Json TimeOrNull(absl::Time time) {
+  if (time == absl::UnixEpoch()) return nullptr;
   return absl::FormatTime("%Y-%m-%d%ET%H:%M:%SZ", time, absl::UTCTimeZone());
 }
 
@@ -141,14 +143,19 @@ class PlanDocument::Rows {
     }
     Json rejected = Json::array();
     for (const RejectedNode& entry : claim.rejected_nodes) {
-      rejected.push_back(
-          {{"nodeName", entry.node_name}, {"until", Time(entry.until)}});
+      rejected.push_back({{"nodeName", TextOrNull(entry.node_name)},
+                          {"until", TimeOrNull(entry.until)}});
     }
+    // Else a default would pass for the claim's own word.
+    const auto readable = [&](absl::string_view field, Json value) {
+      return IsUnreadable(claim.meta, field) ? Json(nullptr) : value;
+    };
     return {{"namespace", claim.meta.name_space},
             {"name", claim.meta.name},
             {"className", TextOrNull(claim.class_name)},
-            {"count", claim.units},
-            {"phase", claim.phase.empty() ? "Pending" : claim.phase},
+            {"count", readable("spec.count", claim.units)},
+            {"phase", readable("status.phase",
+                               claim.phase.empty() ? "Pending" : claim.phase)},
             {"nodeName", TextOrNull(claim.node_name)},
             {"reason", TextOrNull(bound == nullptr ? "" : bound->reason)},
             {"message", TextOrNull(bound == nullptr ? "" : bound->message)},

@@ -18,6 +18,11 @@ std::string Text(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// Of what every claim has: null is what cannot be read, not what is missing.
+std::string Needed(const Json& value) {
+  return value.is_null() ? "?" : Text(value);
+}
+
 std::string Place(const Json& row) {
   return absl::StrCat(row["namespace"].is_null() ? "" : Text(row["namespace"]),
                       row["namespace"].is_null() ? "" : "/", Text(row["name"]));
@@ -75,9 +80,9 @@ std::string Claims(const PlanDocument& plan, TextStyle style) {
   rows[0].cells[2].right = true;
   plan.ForEachRow(PlanSection::kClaims, [&](const Json& claim) {
     rows.push_back({.cells = {{.text = Place(claim)},
-                              {.text = Text(claim["className"])},
-                              Number(claim["count"]),
-                              {.text = Text(claim["phase"])},
+                              {.text = Needed(claim["className"])},
+                              {.text = Needed(claim["count"]), .right = true},
+                              {.text = Needed(claim["phase"])},
                               {.text = Text(claim["nodeName"])},
                               {.text = Text(claim["vmi"])}}});
   });

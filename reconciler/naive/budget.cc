@@ -102,7 +102,7 @@ int64_t RawOf(const World& world, const VirtualMachineInstance& vmi,
   for (const auto& [uid, node] : vmi.active_pods) {
     const Pod* pod = PodByUid(world, uid);
     if (pod == nullptr || pod->node_name.empty() || Ended(*pod)) continue;
-    if (IsMigrationTarget(*pod, vmi)) continue;
+    if (IsTargetPod(*pod, vmi)) continue;
     asked = Plus(asked, RequestOf(*pod, resource));
   }
   if (asked == 0) return 0;

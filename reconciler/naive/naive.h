@@ -123,7 +123,7 @@ const Pod* PodByUid(const World& world, const std::string& uid);
 bool Ended(const VirtualMachineInstance& vmi);
 bool Ended(const Pod& pod);
 // C5. Of a VMI that has a node: before it runs it migrates nowhere.
-bool IsMigrationTarget(const Pod& pod, const VirtualMachineInstance& vmi);
+bool IsTargetPod(const Pod& pod, const VirtualMachineInstance& vmi);
 bool IsCordoned(const Node& node);
 std::string ReadyStatus(const Node& node);
 // Nothing can be made there any more.

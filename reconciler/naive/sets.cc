@@ -22,7 +22,7 @@ void FindLauncher(const World& world, SetState& set) {
   for (const auto& [uid, node] : vmi.active_pods) {
     const Pod* pod = PodByUid(world, uid);
     if (pod == nullptr || Ended(*pod)) continue;
-    if (IsMigrationTarget(*pod, vmi)) continue;
+    if (IsTargetPod(*pod, vmi)) continue;
     if (HoldsGate(*pod)) {
       if (!pod->meta.deleting && Older(*pod, set.gated)) set.gated = pod;
       continue;

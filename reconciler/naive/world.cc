@@ -128,7 +128,7 @@ bool Ended(const Pod& pod) {
   return pod.phase == "Succeeded" || pod.phase == "Failed";
 }
 
-bool IsMigrationTarget(const Pod& pod, const VirtualMachineInstance& vmi) {
+bool IsTargetPod(const Pod& pod, const VirtualMachineInstance& vmi) {
   return pod.meta.labels.contains(kMigrationLabel) && !vmi.node_name.empty() &&
          pod.node_name != vmi.node_name;
 }
