@@ -46,7 +46,7 @@ void RunLog::Report(const PassResult& result) {
     Error(mass_loss_ ? absl::StrCat(
                            result.unkept_nodes.size(),
                            " nodes do not keep their claims, the first \'",
-                           result.unkept_nodes.front(),
+                           result.unkept_nodes.begin()->first,
                            "\'; so many at once that nothing is ended or lost "
                            "until they return, or `gpubinder confirm`")
                      : "the mass loss is over");

@@ -180,37 +180,18 @@ Change FoldKindServed(const v1::KindServed& served, Snapshot& snapshot) {
   return Change::kMatters;
 }
 
-// The node that the effect makes claims leave, or their VMI.
-std::string LeftNode(const v1::Effect& effect, const Snapshot& snapshot) {
-  if (effect.has_write_claim_set()) {
-    const std::optional<Row> vmi =
-        snapshot.vmis().FindUid(effect.write_claim_set().ended_vmi());
-    return vmi.has_value() ? FindLauncher(snapshot.vmis()[*vmi], snapshot).node
-                           : "";
-  }
-  if (!effect.has_bind_claim() && !effect.has_lose_claim()) return "";
-  const std::optional<Row> row =
-      snapshot.claims().FindUid(effect.target().uid());
-  return row.has_value() ? snapshot.claims()[*row].node_name : "";
-}
-
-// The list is whole: a node that is not on it keeps what it has again, or was
-// lost long ago.
+// The list is whole: a node that is not on it is back, or was lost long ago.
 void FoldUnkeptNodes(const v1::Decision& decision, absl::Time at,
                      Snapshot& snapshot) {
   absl::btree_map<std::string, UnkeptNode> nodes;
-  for (const std::string& name : decision.unkept_nodes()) {
-    UnkeptNode& node = nodes[name] = {.since = at};
-    auto known = snapshot.unkept_nodes.find(name);
+  for (const v1::UnkeptNode& told : decision.unkept_nodes()) {
+    UnkeptNode& node = nodes[told.name()] = {.since = at};
+    auto known = snapshot.unkept_nodes.find(told.name());
     if (known != snapshot.unkept_nodes.end()) node = known->second;
     node.held = decision.mass_loss() && !node.confirmed;
+    node.classes = {told.classes().begin(), told.classes().end()};
   }
   snapshot.unkept_nodes = std::move(nodes);
-  if (snapshot.unkept_nodes.empty()) return;
-  for (const v1::Effect& effect : decision.effects()) {
-    auto node = snapshot.unkept_nodes.find(LeftNode(effect, snapshot));
-    if (node != snapshot.unkept_nodes.end()) node->second.left = true;
-  }
 }
 
 void FoldEnding(const v1::Effect& effect, absl::Time at, Snapshot& snapshot) {

@@ -102,7 +102,7 @@ std::optional<v1::Reason> WhyNotKept(const ClaimSet& set, NameId node_name,
 }
 
 std::optional<v1::Reason> WhyUnkept(const ClaimSet& set, NameId node_name,
-                                    Annotation annotation, Plan& plan) {
+                                    PodRules pod_rules, Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   const std::string& name = snapshot.names.Text(node_name);
   const Node* node = snapshot.nodes().Find("", name);
@@ -112,11 +112,10 @@ std::optional<v1::Reason> WhyUnkept(const ClaimSet& set, NameId node_name,
                      snapshot.pods()[*set.launcher.pod].node_name.empty();
   if (waits && node->meta.deleting.has_value()) return v1::NODE_GONE;
   const std::optional<v1::Reason> why = WhyNotKept(set, node_name, plan);
-  if (why.has_value() || !waits) return why;
+  if (why.has_value() || !waits || pod_rules == PodRules::kIgnored) return why;
   Demand demand = MakeDemand(set, snapshot, plan.now());
   // That a scheduling class is not there says nothing of the node.
   demand.missing_scheduling_class.clear();
-  if (annotation == Annotation::kIgnored) demand.scheduling_class = nullptr;
   if (!MatchesPod(*node, demand)) return v1::NODE_MISMATCH;
   return std::nullopt;
 }

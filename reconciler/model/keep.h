@@ -24,14 +24,14 @@ std::optional<NameId> BoundStand(const ClaimSet& set, const Plan& plan);
 std::optional<v1::Reason> WhyNotKept(const ClaimSet& set, NameId node,
                                      Plan& plan);
 
-// The pod's scheduling class is named by an annotation, which its tenant may
-// edit at any time.
-enum class Annotation { kCounts, kIgnored };
+// What its pod asks of a node is a tenant's to write, and says nothing of the
+// node to others.
+enum class PodRules { kCount, kIgnored };
 
 // The same, and for a pinned launcher that has not been scheduled also why its
 // node no longer serves the set or no longer matches the pod (M5).
 std::optional<v1::Reason> WhyUnkept(const ClaimSet& set, NameId node,
-                                    Annotation annotation, Plan& plan);
+                                    PodRules pod_rules, Plan& plan);
 
 }  // namespace gpubinder
 

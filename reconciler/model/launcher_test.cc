@@ -88,6 +88,9 @@ std::vector<Case> Cases() {
   Pod two_nodes = pinned;
   two_nodes.required->terms.push_back(PinTerm("b"));
   add("two terms name two nodes", two_nodes, LauncherState::kLoose, "", false);
+  Pod one_term = pinned;
+  one_term.required->terms[0].fields.push_back(PinTerm("b").fields[0]);
+  add("one term names two nodes", one_term, LauncherState::kLoose, "", false);
   Pod running = PodOf("p", 1);
   running.node_name = "c";
   add("on a node without a pin of ours", running, LauncherState::kPinned, "c",

@@ -16,16 +16,15 @@ namespace {
 constexpr absl::Duration kAtOnce = absl::Minutes(10);
 constexpr int64_t kFewestNodes = 3;
 
-// Those that hold bookings, and those that sets have left.
-int64_t NodesInUse(const std::vector<std::string>& left,
-                   const Snapshot& snapshot) {
+// Those that hold bookings, and those that held some until lately.
+int64_t NodesInUse(const UnkeptNodes& unkept, const Snapshot& snapshot) {
   std::vector<bool> used(snapshot.names.size());
   const ClaimColumns& columns = snapshot.claim_columns;
   for (Row row = 0; row < snapshot.claims().end(); ++row) {
     if (columns.phase[row] == Phase::kBound) used[columns.node[row]] = true;
   }
   int64_t sum = std::count(used.begin(), used.end(), true);
-  for (const std::string& name : left) {
+  for (const auto& [name, classes] : unkept) {
     const std::optional<NameId> node = snapshot.names.Find(name);
     sum += node.has_value() && used[*node] ? 0 : 1;
   }
@@ -33,10 +32,16 @@ int64_t NodesInUse(const std::vector<std::string>& left,
 }
 
 // For another reason than a cordon, and than what a tenant may write.
-absl::btree_set<NameId> UnkeptNodes(Plan& plan) {
-  absl::btree_set<NameId> unkept;
+UnkeptNodes FindUnkept(Plan& plan) {
+  UnkeptNodes unkept;
+  auto add = [&](const ClaimSet& part, NameId node) {
+    auto& classes = unkept[plan.snapshot().names.Text(node)];
+    for (const Row row : part.members) {
+      classes.insert(plan.claim(row).class_name);
+    }
+  };
   for (const auto& [victim, why] : ChooseVictims(plan)) {
-    unkept.insert(victim.second);
+    add(BoundOn(plan.set(victim.first), victim.second, plan), victim.second);
   }
   for (size_t i = 0; i < plan.size(); ++i) {
     const ClaimSet& set = plan.set(i);
@@ -46,17 +51,19 @@ absl::btree_set<NameId> UnkeptNodes(Plan& plan) {
       if (plan.phase(row) == Phase::kBound) nodes.insert(plan.node(row));
     }
     for (const NameId node : nodes) {
+      const ClaimSet part = BoundOn(set, node, plan);
       const std::optional<v1::Reason> why =
-          WhyUnkept(BoundOn(set, node, plan), node, Annotation::kIgnored, plan);
-      if (why.has_value() && *why != v1::NODE_CORDONED) unkept.insert(node);
+          WhyUnkept(part, node, PodRules::kIgnored, plan);
+      if (why.has_value() && *why != v1::NODE_CORDONED) add(part, node);
     }
   }
   return unkept;
 }
 
-// Whether a node that sets have left serves some class again, or would if it
-// were not cordoned.
-bool HasReturned(const std::string& name, const Plan& plan) {
+// Whether the node serves all that it did not keep, or would if it were not
+// cordoned.
+bool IsBack(const std::string& name, const UnkeptNode& unkept,
+            const Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   const Node* node = snapshot.nodes().Find("", name);
   if (node == nullptr || node->meta.deleting.has_value() || !IsReady(*node) ||
@@ -64,14 +71,16 @@ bool HasReturned(const std::string& name, const Plan& plan) {
     return false;
   }
   const NameId id = *snapshot.names.Find(name);
-  const auto& classes = snapshot.classes().by_name();
-  return std::any_of(classes.begin(), classes.end(), [&](const auto& entry) {
-    const GpuClass& found = snapshot.classes()[entry.second];
-    std::vector<v1::ReasonDetail> reasons;
-    JudgeClass(*node, found, reasons);
-    const NameId resource = *snapshot.names.Find(found.resource_name);
-    return reasons.empty() && plan.books().Use(id, resource).served;
-  });
+  return std::all_of(
+      unkept.classes.begin(), unkept.classes.end(),
+      [&](const std::string& class_name) {
+        const GpuClass* found = snapshot.classes().Find("", class_name);
+        if (found == nullptr) return true;  // nobody asks for it any more
+        std::vector<v1::ReasonDetail> reasons;
+        JudgeClass(*node, *found, reasons);
+        const NameId resource = *snapshot.names.Find(found->resource_name);
+        return reasons.empty() && plan.books().Use(id, resource).served;
+      });
 }
 
 // Whether a node that has stopped keeping sets counts for a mass loss.
@@ -83,33 +92,23 @@ bool Counts(const UnkeptNode& node, const Plan& plan) {
 
 void JudgeMassLoss(Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
-  std::vector<std::string> names;
-  int64_t at_once = 0;
-  for (const NameId node : UnkeptNodes(plan)) {
-    const std::string& name = snapshot.names.Text(node);
-    names.push_back(name);
-    auto known = snapshot.unkept_nodes.find(name);
-    const bool counts =
-        known == snapshot.unkept_nodes.end() || Counts(known->second, plan);
-    at_once += counts ? 1 : 0;
-  }
-  std::sort(names.begin(), names.end());
-  // Those that sets have left already: nodes may be lost one after another.
-  std::vector<std::string> left;
+  UnkeptNodes unkept = FindUnkept(plan);
+  int64_t at_once = static_cast<int64_t>(unkept.size());
+  // Nodes may be lost one after another, and what was there may be gone.
   for (const auto& [name, node] : snapshot.unkept_nodes) {
-    if (!node.left || !Counts(node, plan) || HasReturned(name, plan) ||
-        std::binary_search(names.begin(), names.end(), name)) {
-      continue;
+    auto found = unkept.find(name);
+    if (found != unkept.end()) {
+      found->second.insert(node.classes.begin(), node.classes.end());
+      at_once -= Counts(node, plan) ? 0 : 1;
+    } else if (Counts(node, plan) && !IsBack(name, node, plan)) {
+      unkept[name] = node.classes;
+      ++at_once;
     }
-    left.push_back(name);
   }
-  at_once += static_cast<int64_t>(left.size());
   const bool too_many = at_once >= kFewestNodes &&
                         at_once * 100 > plan.config().mass_loss_threshold *
-                                            NodesInUse(left, snapshot);
-  names.insert(names.end(), left.begin(), left.end());
-  std::sort(names.begin(), names.end());
-  plan.SetUnkeptNodes(std::move(names),
+                                            NodesInUse(unkept, snapshot);
+  plan.SetUnkeptNodes(std::move(unkept),
                       too_many ? MassLoss::kYes : MassLoss::kNo);
 }
 

@@ -19,7 +19,7 @@ std::optional<v1::ReasonDetail> WhyLeaves(size_t index, const ClaimSet& set,
                                           NameId node, const Victims& victims,
                                           Plan& plan) {
   const std::optional<v1::Reason> reason =
-      WhyUnkept(set, node, Annotation::kCounts, plan);
+      WhyUnkept(set, node, PodRules::kCount, plan);
   auto victim = victims.find({index, node});
   // Where both hold the closed list has NodeGone first.
   if (victim != victims.end() && reason != v1::NODE_GONE) {

@@ -209,8 +209,10 @@ v1::Decision ToRecord(const PassResult& result, uint64_t pass) {
   for (const std::string& gone : result.gone_sets) {
     decision.add_gone_sets(gone);
   }
-  for (const std::string& node : result.unkept_nodes) {
-    decision.add_unkept_nodes(node);
+  for (const auto& [name, classes] : result.unkept_nodes) {
+    v1::UnkeptNode& node = *decision.add_unkept_nodes();
+    node.set_name(name);
+    *node.mutable_classes() = {classes.begin(), classes.end()};
   }
   decision.set_mass_loss(result.mass_loss);
   if (result.undone.records > 0) {

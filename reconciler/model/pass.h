@@ -40,8 +40,9 @@ struct PassResult {
   // tells, or on the books: by the objects, or by this pass.
   absl::btree_set<std::string> touched_namespaces;
   absl::btree_set<NameId> touched_nodes;
-  // Those that do not keep a set for another reason than a cordon, by name.
-  std::vector<std::string> unkept_nodes;
+  // Those that do not keep a set for another reason than a cordon, or did not
+  // lately and are not back.
+  UnkeptNodes unkept_nodes;
   bool mass_loss = false;  // nothing was ended or lost for that reason
   UndoneRecords undone;
 };

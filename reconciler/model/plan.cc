@@ -294,7 +294,7 @@ void Plan::AddAlone(v1::Effect effect) {
   effects_.push_back(std::move(effect));
 }
 
-void Plan::SetUnkeptNodes(std::vector<std::string> nodes, MassLoss judged) {
+void Plan::SetUnkeptNodes(UnkeptNodes nodes, MassLoss judged) {
   unkept_ = std::move(nodes);
   mass_loss_ = judged == MassLoss::kYes;
 }

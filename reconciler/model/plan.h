@@ -130,8 +130,8 @@ class Plan {
   // So many nodes stopped keeping their sets at once that something else must
   // be wrong: nothing is ended, and nothing goes Lost.
   bool mass_loss() const { return mass_loss_; }
-  const std::vector<std::string>& unkept_nodes() const { return unkept_; }
-  void SetUnkeptNodes(std::vector<std::string> nodes, MassLoss judged);
+  const UnkeptNodes& unkept_nodes() const { return unkept_; }
+  void SetUnkeptNodes(UnkeptNodes nodes, MassLoss judged);
   // Whether nothing is to be said of any class until a class or node changes.
   bool classes_settled() const { return classes_settled_; }
   void SetClassesSettled(bool settled) { classes_settled_ = settled; }
@@ -166,7 +166,7 @@ class Plan {
   absl::btree_map<Row, std::vector<Condition>> conditions_;
   bool mass_loss_ = false;
   bool classes_settled_;
-  std::vector<std::string> unkept_;
+  UnkeptNodes unkept_;
   UndoneRecords undone_;
   std::vector<v1::Effect> effects_;
   absl::Time next_timer_ = absl::InfiniteFuture();

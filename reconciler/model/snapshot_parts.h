@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/time/time.h"
 #include "reconciler/model/name_table.h"
 
@@ -98,10 +100,13 @@ struct UnkeptNode {
   // An operator has confirmed that it is lost: it is no part of a mass loss
   // any more, until it keeps its sets again.
   bool confirmed = false;
-  // Sets have left it for that, or were ended: it counts while it is away,
-  // though it holds nothing any more.
-  bool left = false;
+  // Of what it did not keep: it is back when it serves them, whoever took the
+  // bookings away meanwhile.
+  absl::btree_set<std::string> classes;
 };
+
+// By name of the node: the classes of what it does not keep.
+using UnkeptNodes = absl::btree_map<std::string, absl::btree_set<std::string>>;
 
 // The last VMI that was asked to end for a set.
 struct Ending {

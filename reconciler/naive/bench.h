@@ -94,9 +94,9 @@ void JudgeEndings(Bench& bench);
 bool IsEndingCall(const v1::Effect& effect);
 // Why a launcher that is pinned to the node and has not been scheduled cannot
 // start there for good (M5).
-// `annotation`: by the scheduling class that its pod's annotation names too.
+// `pod_rules`: also by what its pod asks of a node.
 std::set<v1::Reason> OfPinned(const World& world, const SetState& set,
-                              const std::string& node, bool annotation);
+                              const std::string& node, bool pod_rules);
 // judge_start.cc
 void JudgeStarts(Bench& bench);
 // What M does with a set whose launcher G has left at its gate.

@@ -203,7 +203,7 @@ bool IsEndingCall(const v1::Effect& effect) {
 }
 
 std::set<v1::Reason> OfPinned(const World& world, const SetState& set,
-                              const std::string& name, bool annotation) {
+                              const std::string& name, bool pod_rules) {
   const Node* found = FindNode(world, name);
   if (found == nullptr || set.pinned == nullptr || set.pinned_node != name ||
       !set.pinned->node_name.empty()) {
@@ -215,9 +215,13 @@ std::set<v1::Reason> OfPinned(const World& world, const SetState& set,
   Pod pod = *set.pinned;
   auto named = pod.meta.annotations.find(kSchedulingClassAnnotation);
   if (named != pod.meta.annotations.end() &&
-      (!annotation || world.snapshot->Of<SchedulingClass>().Find(
-                          "", named->second) == nullptr)) {
+      (!pod_rules || world.snapshot->Of<SchedulingClass>().Find(
+                         "", named->second) == nullptr)) {
     pod.meta.annotations.erase(kSchedulingClassAnnotation);
+  }
+  if (!pod_rules) {
+    pod.node_selector.clear();
+    pod.required.reset();
   }
   std::vector<int> claims = InPhase(world, set, "Bound");
   if (claims.empty()) claims = InPhase(world, set, "Lost");

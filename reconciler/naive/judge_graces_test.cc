@@ -272,8 +272,10 @@ TEST_F(EndingTest, AMassLossOfFewNodesIsAFault) {
 }
 
 TEST_F(EndingTest, UnkeptNodesAreToldAsTheyAre) {
-  EXPECT_EQ(result_.unkept_nodes, std::vector<std::string>{"c"});
-  result_.unkept_nodes = {"a"};
+  EXPECT_EQ(result_.unkept_nodes, (UnkeptNodes{{"c", {"h100"}}}));
+  result_.unkept_nodes["c"].clear();
+  ExpectFault("c: does not keep what is of class h100, and that is not told");
+  result_.unkept_nodes = {{"a", {}}};
   ExpectFault("c: does not keep a set, and is not told of");
   ExpectFault("a: holds nothing to keep");
 }

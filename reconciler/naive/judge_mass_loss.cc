@@ -9,37 +9,47 @@
 namespace gpubinder::naive {
 namespace {
 
+struct Loss {
+  Keeps keeps = Keeps::kYes;
+  std::set<std::string> classes;  // of what the node does not keep
+};
+
 // Whether the node keeps all that is booked there, by the state that the pass
 // began with; a cordon aside.
-std::map<std::string, Keeps> Unkept(const World& world) {
-  std::map<std::string, Keeps> unkept;
+std::map<std::string, Loss> Unkept(const World& world) {
+  std::map<std::string, Loss> unkept;
   for (const SetState& set : world.sets) {
     const std::vector<int> bound = InPhase(world, set, "Bound");
     for (const std::string& node : NodesOf(world, bound)) {
-      Grounds grounds =
-          GroundsAgainst(world, set, OnNode(world, bound, node), node);
+      const std::vector<int> here = OnNode(world, bound, node);
+      Grounds grounds = GroundsAgainst(world, set, here, node);
       // Who leaves for want of units is chosen by a later step.
       grounds.unsure = grounds.reasons.erase(v1::NODE_LOST_CAPACITY) > 0 ||
                        grounds.unsure || set.frozen || set.stuck;
+      // What a tenant writes on its pod says nothing of the node.
+      const std::set<v1::Reason> more = OfPinned(world, set, node, false);
+      grounds.reasons.insert(more.begin(), more.end());
       const GpuClaimSet* memory = MemoryOf(world, set);
-      if (!OfPinned(world, set, node, false).empty() ||
-          (set.vmi != nullptr && memory != nullptr &&
-           memory->ended_vmi == set.vmi->meta.uid)) {
+      if (set.vmi != nullptr && memory != nullptr &&
+          memory->ended_vmi == set.vmi->meta.uid) {
         grounds.unsure = true;
       }
-      Keeps& found = unkept.emplace(node, Keeps::kYes).first->second;
+      Loss& loss = unkept[node];
       if (!grounds.reasons.empty() && !set.frozen && !set.stuck) {
-        found = Keeps::kNo;
+        loss.keeps = Keeps::kNo;
+        for (int claim : here) {
+          loss.classes.insert(world.claims[claim].class_name);
+        }
       } else if ((!grounds.reasons.empty() || grounds.unsure) &&
-                 found != Keeps::kNo) {
-        found = Keeps::kUnsure;
+                 loss.keeps != Keeps::kNo) {
+        loss.keeps = Keeps::kUnsure;
       }
     }
   }
   // Whether one counts where only what is on its way there is too much is not
   // said.
   for (const auto& [place, shortage] : world.snapshot->shortages) {
-    Keeps& found = unkept.emplace(place.first, Keeps::kUnsure).first->second;
+    Keeps& found = unkept[place.first].keeps;
     if (found == Keeps::kYes) found = Keeps::kUnsure;
   }
   return unkept;
@@ -56,52 +66,73 @@ Keeps IsPartOfALoss(const World& world, const std::string& node) {
   return age < kValveSpan ? Keeps::kNo : Keeps::kYes;
 }
 
-// Ready, and some class could be had there if it were not cordoned.
-bool IsBack(const World& world, const std::string& name) {
+// Ready, and all that it did not keep could be had there if it were not
+// cordoned.
+bool IsBack(const World& world, const std::string& name,
+            const std::set<std::string>& classes) {
   const Node* node = FindNode(world, name);
   if (node == nullptr || node->meta.deleting || ReadyStatus(*node) != "True" ||
       (world.snapshot->Serves(Kind::kVirtualMachineInstance) &&
        !HasLabels(node->meta.labels, {{"kubevirt.io/schedulable", "true"}}))) {
     return false;
   }
-  for (const GpuClass* of : world.classes) {
-    bool serves = HasLabels(node->meta.labels, of->node_selector) &&
-                  AllocatableOf(*node, of->resource_name).allocatable > 0;
+  for (const std::string& class_name : classes) {
+    const GpuClass* of = FindClass(world, class_name);
+    if (of == nullptr) continue;
+    if (!HasLabels(node->meta.labels, of->node_selector) ||
+        AllocatableOf(*node, of->resource_name).allocatable <= 0) {
+      return false;
+    }
     for (const Taint& taint : node->taints) {
       const bool counts =
           taint.effect == "NoExecute" || taint.effect == "NoSchedule";
-      serves = serves && (!counts || IsConditionTaint(taint) ||
-                          Tolerated(taint, of->tolerations));
+      if (counts && !IsConditionTaint(taint) &&
+          !Tolerated(taint, of->tolerations)) {
+        return false;
+      }
     }
-    if (serves) return true;
   }
-  return false;
+  return true;
 }
 
-// Nodes that sets have left within the span, or since a mass loss stands, count
-// until they are back; they hold nothing that they could keep.
-void AddLeft(const World& world, std::map<std::string, Keeps>& unkept) {
+// What did not keep its sets within the span, or since a mass loss stands,
+// counts until it is back, whether anything is booked there still or not.
+void AddAway(const World& world, std::map<std::string, Loss>& unkept) {
   for (const auto& [name, node] : world.snapshot->unkept_nodes) {
-    if (!node.left || node.confirmed || IsBack(world, name)) continue;
+    auto found = unkept.find(name);
+    const bool listed = found != unkept.end();
+    if (listed)
+      found->second.classes.insert(node.classes.begin(), node.classes.end());
+    if (node.confirmed || (listed && found->second.keeps == Keeps::kNo) ||
+        IsBack(world, name, {node.classes.begin(), node.classes.end()})) {
+      continue;
+    }
     const Keeps part = IsPartOfALoss(world, name);
     if (part == Keeps::kYes) continue;
-    Keeps& found = unkept.emplace(name, part).first->second;
-    if (found != Keeps::kNo) found = part;
+    Loss& loss = unkept[name];
+    loss.keeps = part;
+    loss.classes.insert(node.classes.begin(), node.classes.end());
   }
 }
 
-void JudgeUnkept(Bench& bench, const std::map<std::string, Keeps>& unkept) {
-  const std::vector<std::string>& told = bench.result->unkept_nodes;
-  for (const auto& [node, keeps] : unkept) {
-    const bool is_told = std::count(told.begin(), told.end(), node) > 0;
-    if (keeps == Keeps::kNo && !is_told) {
+void JudgeUnkept(Bench& bench, const std::map<std::string, Loss>& unkept) {
+  const UnkeptNodes& told = bench.result->unkept_nodes;
+  for (const auto& [node, loss] : unkept) {
+    auto found = told.find(node);
+    if (loss.keeps == Keeps::kNo && found == told.end()) {
       bench.Fault(node, "does not keep a set, and is not told of");
     }
-    if (keeps == Keeps::kYes && is_told) {
+    if (loss.keeps == Keeps::kYes && found != told.end()) {
       bench.Fault(node, "keeps its sets, and is told not to");
     }
+    if (found == told.end()) continue;
+    for (const std::string& class_name : loss.classes) {
+      if (found->second.contains(class_name)) continue;
+      bench.Fault(node, "does not keep what is of class " + class_name +
+                            ", and that is not told");
+    }
   }
-  for (const std::string& node : told) {
+  for (const auto& [node, classes] : told) {
     if (!unkept.contains(node)) bench.Fault(node, "holds nothing to keep");
   }
 }
@@ -111,8 +142,8 @@ void JudgeUnkept(Bench& bench, const std::map<std::string, Keeps>& unkept) {
 void JudgeMassLoss(Bench& bench) {
   World& world = bench.world;
   ChooseVictims(world);
-  std::map<std::string, Keeps> unkept = Unkept(world);
-  AddLeft(world, unkept);
+  std::map<std::string, Loss> unkept = Unkept(world);
+  AddAway(world, unkept);
   world.victims.clear();
   JudgeUnkept(bench, unkept);
   std::set<std::string> holding, may_hold;
@@ -121,16 +152,12 @@ void JudgeMassLoss(Bench& bench) {
     may_hold.insert(claim.counts_on.begin(), claim.counts_on.end());
   }
   Bounds lost;
-  for (const auto& [node, keeps] : unkept) {
-    auto known = world.snapshot->unkept_nodes.find(node);
-    if (known != world.snapshot->unkept_nodes.end() && known->second.left &&
-        keeps != Keeps::kYes) {
-      may_hold.insert(node);
-      if (keeps == Keeps::kNo) holding.insert(node);
-    }
+  for (const auto& [node, loss] : unkept) {
+    if (loss.keeps != Keeps::kYes) may_hold.insert(node);
+    if (loss.keeps == Keeps::kNo) holding.insert(node);
     const Keeps part = IsPartOfALoss(world, node);
-    const bool unsure = keeps == Keeps::kUnsure || part == Keeps::kUnsure;
-    if (keeps == Keeps::kYes || part == Keeps::kYes) continue;
+    const bool unsure = loss.keeps == Keeps::kUnsure || part == Keeps::kUnsure;
+    if (loss.keeps == Keeps::kYes || part == Keeps::kYes) continue;
     lost.Add(unsure ? Keeps::kUnsure : Keeps::kNo);
   }
   const int64_t threshold = world.snapshot->config.mass_loss_threshold;

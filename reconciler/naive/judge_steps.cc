@@ -358,11 +358,18 @@ void JudgeFollow(Bench& bench) {
   for (size_t s = 0; s < bench.world.sets.size(); ++s) {
     const SetState& set = bench.world.sets[s];
     if (set.frozen || !HasMigrated(bench.world, set)) continue;
+    // Whether to a node that is not there is not said: else repair judges it.
+    const std::vector<int> bound = InPhase(bench.world, set, "Bound");
+    if (FindNode(bench.world, set.vmi->node_name) == nullptr &&
+        std::none_of(bound.begin(), bound.end(), [&](int claim) {
+          return bench.Does(claim) &&
+                 bench.deeds.at(claim).node == set.vmi->node_name;
+        })) {
+      continue;
+    }
     bench.followed.insert(static_cast<int>(s));
-    // Whether to a node that is not there is not said.
-    const bool there = FindNode(bench.world, set.vmi->node_name) != nullptr;
-    for (const int claim : InPhase(bench.world, set, "Bound")) {
-      if ((!there || !set.problems.empty()) && !bench.Does(claim)) continue;
+    for (const int claim : bound) {
+      if (!set.problems.empty() && !bench.Does(claim)) continue;
       bench.ExpectBind(claim, set.vmi->node_name, "C6");
     }
   }

@@ -233,8 +233,12 @@ std::vector<std::string> ScenarioRunner::Confirm(Words& words) {
 std::vector<std::string> ScenarioRunner::Reports() const {
   std::vector<std::string> lines;
   if (result_.mass_loss) {
-    lines.push_back(absl::StrCat("mass loss; not keeping their sets: ",
-                                 absl::StrJoin(result_.unkept_nodes, ",")));
+    lines.push_back(
+        absl::StrCat("mass loss; not keeping their sets: ",
+                     absl::StrJoin(result_.unkept_nodes, ",",
+                                   [](std::string* out, const auto& node) {
+                                     out->append(node.first);
+                                   })));
   }
   if (result_.undone.records > 0) {
     lines.push_back(absl::StrCat(

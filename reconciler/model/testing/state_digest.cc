@@ -211,8 +211,8 @@ struct Feeder {
     All(told, seen);
   }
   void Feed(const UnkeptNode& value) {
-    const auto& [since, held, confirmed, left] = value;
-    All(since, held, confirmed, left);
+    const auto& [since, held, confirmed, classes] = value;
+    All(since, held, confirmed, classes);
   }
   void Feed(const Ending& value) {
     const auto& [vmi, at] = value;
