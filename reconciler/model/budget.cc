@@ -126,13 +126,11 @@ class UseCounter {
     index.budget_use.clear();
     index.uncovered.clear();
     // A migration target adds nothing: its VMI counts once.
-    snapshot_.pods().ForEachIn(name_space_, [&](Row row) {
+    for (const auto& [row, vmi] : PodsOnNodes(name_space_, snapshot_)) {
       const Pod& pod = snapshot_.pods()[row];
-      if (pod.node_name.empty() || HasEnded(pod)) return;
-      const std::optional<Row> vmi = ListingVmi(pod, snapshot_);
       if (vmi.has_value() && !Planted(Bug::kTargetUsesBudget) &&
           IsMigrationTarget(pod, snapshot_.vmis()[*vmi])) {
-        return;
+        continue;
       }
       for (const auto& [resource, units] : ExtendedRequests(pod).units) {
         int64_t& sum = vmi.has_value()
@@ -140,7 +138,7 @@ class UseCounter {
                            : index.budget_use[ResourceBudgetKey(resource)];
         sum = SaturatingAdd(sum, units);
       }
-    });
+    }
     const ClaimColumns& columns = snapshot_.claim_columns;
     snapshot_.claims().ForEachIn(name_space_, [&](Row row) {
       const Phase phase = columns.phase[row];

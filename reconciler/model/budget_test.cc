@@ -230,6 +230,20 @@ TEST_F(VmBudgetTest, APendingClaimCoversNothing) {
   EXPECT_EQ(Text(), "a resource 9-0 used 3\n");
 }
 
+TEST_F(VmBudgetTest, AClaimCoversAListedPodWhoeverOwnsIt) {
+  Held("Bound", 3);
+  Pod pod = snapshot_.pods()[0];
+  pod.meta.owners.clear();
+  Put(Kind::kPod, "a", "launcher", std::move(pod));
+  EXPECT_EQ(Text(), "a resource 9-0 used 3\n");
+}
+
+TEST_F(VmBudgetTest, APodThatOnlyNamesItsVmiAsOwnerIsCoveredByNothing) {
+  Held("Bound", 3);
+  Launcher("forged", "n1", false);
+  EXPECT_EQ(Text(), "a resource 9-0 used 6\n");
+}
+
 TEST_F(VmBudgetTest, AMigrationTargetAddsNothing) {
   Held("Bound", 3);
   Launcher("target", "n2", true);

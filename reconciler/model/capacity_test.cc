@@ -150,6 +150,30 @@ TEST_F(CapacityTest, APodIsRawBeyondWhatItsVmisClaimsThereCover) {
   EXPECT_EQ(Use("a").raw, 3);
 }
 
+TEST_F(CapacityTest, APodIsItsVmisAsLongAsThatListsItWhoeverOwnsIt) {
+  AddNode("a", "8");
+  AddClass();
+  AddVmi();
+  Add(Attached(Claim("x", 2, "a")));
+  AddPod("p1", "a", "2", "Running");
+  EXPECT_EQ(Use("a").raw, 0);
+  Pod pod = snapshot_.pods()[0];
+  pod.meta.owners.clear();
+  pod.meta.resource_version = "2";
+  Add(pod);
+  EXPECT_EQ(Use("a").raw, 0);
+  // Books that are kept follow the list.
+  VirtualMachineInstance vmi = snapshot_.vmis()[0];
+  vmi.active_pods.erase("p1");
+  vmi.meta.resource_version = "2";
+  Add(vmi);
+  EXPECT_EQ(Use("a").raw, 2);
+  vmi.active_pods["p1"] = "a";
+  vmi.meta.resource_version = "3";
+  Add(vmi);
+  EXPECT_EQ(Use("a").raw, 0);
+}
+
 TEST_F(CapacityTest, OnANodeWithoutItsClaimAPodIsRaw) {
   AddNode("a", "8");
   AddNode("b", "8");

@@ -151,11 +151,9 @@ class Refresher {
   // Raw is what pods ask for beyond what the claims of their VMI on that node
   // cover; a claim covers once per node, so the pods of a VMI count together.
   void CountPods(const std::string& name_space, NamespaceIndex& fresh) {
-    snapshot_.pods().ForEachIn(name_space, [&](Row row) {
+    for (const auto& [row, vmi] : PodsOnNodes(name_space, snapshot_)) {
       const Pod& pod = snapshot_.pods()[row];
-      if (pod.node_name.empty() || HasEnded(pod)) return;
       const NameId node = snapshot_.names.Intern(pod.node_name);
-      const std::optional<Row> vmi = ListingVmi(pod, snapshot_);
       for (const auto& [name, units] : ExtendedRequests(pod).units) {
         const NameId resource = snapshot_.names.Intern(name);
         int64_t& sum = vmi.has_value()
@@ -163,7 +161,7 @@ class Refresher {
                            : fresh.raw[{node, resource}];
         sum = SaturatingAdd(sum, units);
       }
-    });
+    }
     if (fresh.raw_of_vmi.empty()) return;
     const ClaimColumns& columns = snapshot_.claim_columns;
     snapshot_.claims().ForEachIn(name_space, [&](Row row) {

@@ -100,10 +100,11 @@ class Checker {
     }
   }
 
-  const VirtualMachineInstance* ListingVmi(const std::string& pod_uid) const {
+  const VirtualMachineInstance* ListingVmi(const ObjectMeta& pod) const {
     for (const auto& [key, row] : snapshot_.vmis().by_name()) {
       const VirtualMachineInstance& vmi = snapshot_.vmis()[row];
-      if (vmi.active_pods.contains(pod_uid)) return &vmi;
+      if (vmi.meta.name_space != pod.name_space) continue;
+      if (vmi.active_pods.contains(pod.uid)) return &vmi;
     }
     return nullptr;
   }
@@ -114,7 +115,7 @@ class Checker {
     if (!effect.has_pin_pod() && !effect.has_delete_pod()) return;
     const Pod* pod = Target<Pod>(effect);
     if (pod == nullptr) return Say("P5", effect, "no such pod");
-    const VirtualMachineInstance* vmi = ListingVmi(pod->meta.uid);
+    const VirtualMachineInstance* vmi = ListingVmi(pod->meta);
     if (vmi == nullptr) return Say("P5", effect, "no VMI lists the pod");
     if (pod->meta.labels.contains(kMigrationLabel) && !vmi->node_name.empty() &&
         pod->node_name != vmi->node_name) {
@@ -215,8 +216,7 @@ class Checker {
     }
     bool ready = false, cordoned = node->unschedulable;
     for (const Condition& condition : node->conditions) {
-      ready =
-          ready || (condition.type == "Ready" && condition.status == "True");
+      ready |= condition.type == "Ready" && condition.status == "True";
     }
     for (const Taint& taint : node->taints) {
       cordoned = cordoned || taint.key == kTaintUnschedulable;

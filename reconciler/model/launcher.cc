@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/btree_map.h"
 #include "reconciler/model/snapshot.h"
 
 namespace gpubinder {
@@ -70,18 +71,25 @@ bool IsMigrationTarget(const Pod& pod, const VirtualMachineInstance& vmi) {
          pod.meta.labels.contains(kMigrationLabel);
 }
 
-std::optional<Row> ListingVmi(const Pod& pod, const Snapshot& snapshot) {
-  for (const OwnerReference& owner : pod.meta.owners) {
-    if (owner.kind != "VirtualMachineInstance" || !owner.controller) continue;
-    const std::optional<Row> row = snapshot.vmis().FindUid(owner.uid);
-    if (!row.has_value()) continue;
-    const VirtualMachineInstance& vmi = snapshot.vmis()[*row];
-    if (vmi.meta.name_space == pod.meta.name_space &&
-        vmi.active_pods.contains(pod.meta.uid)) {
-      return row;
+// The lists are read anew and not noted by the fold: a namespace is counted as
+// a whole, and `listed_by` has who has ever listed a pod, the last of several.
+std::vector<PodOnNode> PodsOnNodes(absl::string_view name_space,
+                                   const Snapshot& snapshot) {
+  absl::btree_map<absl::string_view, Row> listing;  // by pod uid
+  snapshot.vmis().ForEachIn(name_space, [&](Row row) {
+    for (const auto& [uid, node] : snapshot.vmis()[row].active_pods) {
+      listing.emplace(uid, row);
     }
-  }
-  return std::nullopt;
+  });
+  std::vector<PodOnNode> pods;
+  snapshot.pods().ForEachIn(name_space, [&](Row row) {
+    const Pod& pod = snapshot.pods()[row];
+    if (pod.node_name.empty() || HasEnded(pod)) return;
+    pods.push_back({.pod = row});
+    auto found = listing.find(pod.meta.uid);
+    if (found != listing.end()) pods.back().vmi = found->second;
+  });
+  return pods;
 }
 
 bool HasGate(const Pod& pod) {

@@ -9,7 +9,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "absl/strings/string_view.h"
 #include "reconciler/model/objects.h"
 #include "reconciler/model/table.h"
 
@@ -44,8 +46,16 @@ bool HasEnded(const VirtualMachineInstance& vmi);
 // no node yet migrates nowhere, whatever the labels of its pods say.
 bool IsMigrationTarget(const Pod& pod, const VirtualMachineInstance& vmi);
 
-// The VMI that lists the pod, found by the pod's controller reference.
-std::optional<Row> ListingVmi(const Pod& pod, const Snapshot& snapshot);
+// A pod that holds units of its node: it has one and has not ended.
+struct PodOnNode {
+  Row pod = 0;
+  std::optional<Row> vmi;  // that lists it; of several the first by name
+};
+
+// Those of the namespace, in the order of their names. O(its pods and VMIs x
+// log).
+std::vector<PodOnNode> PodsOnNodes(absl::string_view name_space,
+                                   const Snapshot& snapshot);
 
 bool HasGate(const Pod& pod);
 // The first gate that is not ours, or null.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "proto/journal.pb.h"
@@ -143,23 +144,6 @@ TEST(FindLauncherTest, ThePinnedOneStandsBeforeTheGatedAndTheOlderFirst) {
   EXPECT_EQ(Find({gated, running}).node, "a");
 }
 
-TEST(ListingVmiTest, GoesByActivePodsAndNotByTheOwner) {
-  Snapshot snapshot;
-  Pod pod = PodOf("p", 1);
-  pod.meta.owners = {{.kind = "VirtualMachineInstance",
-                      .name = "web",
-                      .uid = "v",
-                      .controller = true}};
-  VirtualMachineInstance vmi;
-  vmi.meta = {.name_space = "t", .name = "web", .uid = "v"};
-  Add(vmi, snapshot);
-  EXPECT_FALSE(ListingVmi(pod, snapshot).has_value());
-  vmi.active_pods["p"] = "";
-  vmi.meta.resource_version = "2";
-  Add(vmi, snapshot);
-  EXPECT_TRUE(ListingVmi(pod, snapshot).has_value());
-}
-
 TEST(FindLauncherTest, APinToOneOfTwoNodesIsNoPin) {
   Pod pod = PodOf("p", 1);
   pod.required = NodeSelector{.terms = {PinTerm("a")}};
@@ -182,27 +166,115 @@ TEST(FindLauncherTest, AListedPodOfAnotherNamespaceIsNone) {
   EXPECT_EQ(Find({pod}).state, LauncherState::kNone);
 }
 
-TEST(ListingVmiTest, IsThatOfTheControllerOfTheSameNamespace) {
-  Snapshot snapshot;
+Pod OnNode(const std::string& name) {
+  Pod pod = PodOf(name, 1);
+  pod.node_name = "a";
+  return pod;
+}
+
+VirtualMachineInstance Listing(const std::string& name,
+                               const std::vector<std::string>& pods) {
   VirtualMachineInstance vmi;
-  vmi.meta = {.name_space = "t", .name = "web", .uid = "v"};
-  vmi.active_pods["p"] = "";
+  vmi.meta = {.name_space = "t", .name = name, .uid = "uid-" + name};
+  for (const std::string& pod : pods) vmi.active_pods[pod] = "a";
+  return vmi;
+}
+
+// "pod VMI" of each pod on a node of the namespace t; "-": no VMI.
+std::vector<std::string> ListedBy(const Snapshot& snapshot) {
+  std::vector<std::string> text;
+  for (const PodOnNode& found : PodsOnNodes("t", snapshot)) {
+    text.push_back(absl::StrCat(
+        snapshot.pods()[found.pod].meta.name, " ",
+        found.vmi.has_value() ? snapshot.vmis()[*found.vmi].meta.name : "-"));
+  }
+  return text;
+}
+
+using Words = std::vector<std::string>;
+
+TEST(PodsOnNodesTest, AreThoseThatHaveANodeAndHaveNotEnded) {
+  Snapshot snapshot;
+  Add(PodOf("waits", 1), snapshot);
+  Pod ended = OnNode("ended");
+  ended.phase = "Failed";
+  Add(ended, snapshot);
+  Pod elsewhere = OnNode("elsewhere");
+  elsewhere.meta.name_space = "u";
+  Add(elsewhere, snapshot);
+  Add(OnNode("q"), snapshot);
+  Add(OnNode("p"), snapshot);
+  EXPECT_EQ(ListedBy(snapshot), (Words{"p -", "q -"}));
+}
+
+TEST(PodsOnNodesTest, AVmisAreThoseThatItListsWhateverTheirOwnersSay) {
+  const OwnerReference web = {.kind = "VirtualMachineInstance",
+                              .name = "web",
+                              .uid = "uid-web",
+                              .controller = true};
+  OwnerReference loose = web, set = web, other = web;
+  loose.controller = false;
+  set.kind = "ReplicaSet";
+  other.name = "other";
+  other.uid = "uid-other";
+  Snapshot snapshot;
+  Add(Listing("other", {}), snapshot);
+  Add(Listing("web", {"p"}), snapshot);
+  Pod pod = OnNode("p");
+  Add(pod, snapshot);
+  EXPECT_EQ(ListedBy(snapshot), Words{"p web"});
+  int version = 1;
+  for (const OwnerReference& owner : {web, loose, set, other}) {
+    pod.meta.owners = {owner};
+    pod.meta.resource_version = absl::StrCat(++version);
+    Add(pod, snapshot);
+    EXPECT_EQ(ListedBy(snapshot), Words{"p web"}) << version;
+  }
+  Pod forged = OnNode("forged");
+  forged.meta.owners = {web};
+  Add(forged, snapshot);
+  EXPECT_EQ(ListedBy(snapshot), (Words{"forged -", "p web"}));
+}
+
+TEST(PodsOnNodesTest, AVmiOfAnotherNamespaceListsNone) {
+  Snapshot snapshot;
+  VirtualMachineInstance vmi = Listing("web", {"p"});
+  vmi.meta.name_space = "u";
   Add(vmi, snapshot);
-  Pod pod = PodOf("p", 1);
-  const OwnerReference right = {
-      .kind = "VirtualMachineInstance", .uid = "v", .controller = true};
-  OwnerReference other = right;
-  other.controller = false;
-  pod.meta.owners = {other};
-  EXPECT_FALSE(ListingVmi(pod, snapshot).has_value());
-  other = right;
-  other.kind = "ReplicaSet";
-  pod.meta.owners = {other};
-  EXPECT_FALSE(ListingVmi(pod, snapshot).has_value());
-  pod.meta.owners = {other, right};
-  EXPECT_TRUE(ListingVmi(pod, snapshot).has_value());
-  pod.meta.name_space = "elsewhere";
-  EXPECT_FALSE(ListingVmi(pod, snapshot).has_value());
+  Add(OnNode("p"), snapshot);
+  EXPECT_EQ(ListedBy(snapshot), Words{"p -"});
+}
+
+TEST(PodsOnNodesTest, AVmiHasThemUntilItListsThemNoMoreThoughItHasEnded) {
+  Snapshot snapshot;
+  Add(OnNode("p"), snapshot);
+  VirtualMachineInstance vmi = Listing("web", {"p"});
+  Add(vmi, snapshot);
+  vmi.meta.resource_version = "2";
+  vmi.phase = "Failed";
+  Add(vmi, snapshot);
+  EXPECT_EQ(ListedBy(snapshot), Words{"p web"});
+  vmi.meta.resource_version = "3";
+  vmi.active_pods.erase("p");
+  Add(vmi, snapshot);
+  EXPECT_EQ(ListedBy(snapshot), Words{"p -"});
+}
+
+// The first by name, whichever comes last, and the other once that has gone.
+TEST(PodsOnNodesTest, OfTwoVmisThatListAPodTheOrderOfArrivalDecidesNothing) {
+  const VirtualMachineInstance a = Listing("a", {"p"}), b = Listing("b", {"p"});
+  const Pod pod = OnNode("p");
+  for (const std::vector<Object>& order :
+       {std::vector<Object>{a, b, pod}, std::vector<Object>{b, a, pod},
+        std::vector<Object>{pod, a, b}, std::vector<Object>{pod, b, a}}) {
+    Snapshot snapshot;
+    for (const Object& object : order) Add(object, snapshot);
+    EXPECT_EQ(ListedBy(snapshot), Words{"p a"});
+    v1::Record gone;
+    *gone.mutable_object() = EventOf(v1::ObjectEvent::DELETED, a);
+    Fold(gone, a, snapshot);
+    EXPECT_EQ(ListedBy(snapshot), Words{"p b"});
+  }
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ int64_t RawOf(const World& world, const VirtualMachineInstance& vmi,
   for (const auto& [uid, node] : vmi.active_pods) {
     const Pod* pod = PodByUid(world, uid);
     if (pod == nullptr || pod->node_name.empty() || Ended(*pod)) continue;
-    if (IsTargetPod(*pod, vmi)) continue;
+    if (ListerOf(world, *pod) != &vmi || IsTargetPod(*pod, vmi)) continue;
     asked = Plus(asked, RequestOf(*pod, resource));
   }
   if (asked == 0) return 0;
@@ -124,16 +124,6 @@ int64_t RawOf(const World& world, const VirtualMachineInstance& vmi,
   return covered >= asked ? 0 : asked - static_cast<int64_t>(covered);
 }
 
-bool IsListed(const World& world, const Pod& pod) {
-  for (const VirtualMachineInstance* vmi : world.vmis) {
-    if (vmi->meta.name_space == pod.meta.name_space &&
-        vmi->active_pods.contains(pod.meta.uid)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 int64_t RawInPool(const World& world, const std::string& pool,
                   const std::string& key, const std::string& resource,
                   const Ask& ordered) {
@@ -144,9 +134,8 @@ int64_t RawInPool(const World& world, const std::string& pool,
     }
   }
   for (const Pod* pod : world.pods) {
-    if (pod->node_name.empty() || Ended(*pod) || IsListed(world, *pod)) {
-      continue;
-    }
+    if (pod->node_name.empty() || Ended(*pod)) continue;
+    if (ListerOf(world, *pod) != nullptr) continue;
     if (PoolOf(world, pod->meta.name_space, key) == pool) {
       units = Plus(units, RequestOf(*pod, resource));
     }

@@ -12,17 +12,6 @@ int64_t Asks(const ResourceList& list, const std::string& resource) {
   return WholeUnits(found->second, Part::kCounts).value_or(0);
 }
 
-// C5: by the VMI's list, never by what the pod says.
-const VirtualMachineInstance* ListerOf(const World& world, const Pod& pod) {
-  for (const VirtualMachineInstance* vmi : world.vmis) {
-    if (vmi->meta.name_space == pod.meta.name_space &&
-        vmi->active_pods.contains(pod.meta.uid)) {
-      return vmi;
-    }
-  }
-  return nullptr;
-}
-
 // Units that claims of the VMI hold on the node.
 int64_t Covered(const World& world, const VirtualMachineInstance& vmi,
                 const std::string& node, const std::string& resource) {
@@ -39,6 +28,16 @@ int64_t Covered(const World& world, const VirtualMachineInstance& vmi,
 }
 
 }  // namespace
+
+const VirtualMachineInstance* ListerOf(const World& world, const Pod& pod) {
+  for (const VirtualMachineInstance* vmi : world.vmis) {
+    if (vmi->meta.name_space == pod.meta.name_space &&
+        vmi->active_pods.contains(pod.meta.uid)) {
+      return vmi;
+    }
+  }
+  return nullptr;
+}
 
 Units AllocatableOf(const Node& node, const std::string& resource) {
   auto found = node.allocatable.find(resource);

@@ -16,6 +16,9 @@
 namespace gpubinder::naive {
 
 // capacity.cc: C1 to C5.
+
+// By the VMI's list, never by what the pod says; of several the first by name.
+const VirtualMachineInstance* ListerOf(const World& world, const Pod& pod);
 struct Units {
   bool malformed = false;
   int64_t allocatable = 0;

@@ -21,8 +21,8 @@ void FindLauncher(const World& world, SetState& set) {
   const VirtualMachineInstance& vmi = *set.vmi;
   for (const auto& [uid, node] : vmi.active_pods) {
     const Pod* pod = PodByUid(world, uid);
-    if (pod == nullptr || Ended(*pod)) continue;
-    if (IsTargetPod(*pod, vmi)) continue;
+    if (pod == nullptr || Ended(*pod) || IsTargetPod(*pod, vmi)) continue;
+    if (pod->meta.name_space != vmi.meta.name_space) continue;
     if (HoldsGate(*pod)) {
       if (!pod->meta.deleting && Older(*pod, set.gated)) set.gated = pod;
       continue;
