@@ -91,9 +91,14 @@ bool IsRestarting(const VirtualMachine& vm, const std::string& vmi_uid) {
 }
 
 bool WasAskedToEnd(const ClaimSet& set, const Plan& plan) {
+  if (!set.vmi.has_value()) return false;
   const GpuClaimSet* memory = plan.Memory(set);
   return memory != nullptr &&
          memory->ended_vmi == plan.snapshot().vmis()[*set.vmi].meta.uid;
+}
+
+bool AwaitsEnd(const ClaimSet& set, const Plan& plan) {
+  return !set.waits_at_gate() && WasAskedToEnd(set, plan);
 }
 
 void EndVmi(size_t index, const v1::ReasonDetail& why, EndingValve& valve,

@@ -38,9 +38,13 @@ class EndingValve {
 // Whether the VM holds a request to stop this VMI: then it is on its way.
 bool IsRestarting(const VirtualMachine& vm, const std::string& vmi_uid);
 
-// Whether the set's VMI was asked to end: the call is repeated as long as it
-// lives, whatever its node does.
+// Whether the set's VMI lives and was asked to end: the call is repeated as
+// long as its launcher is pinned, whatever its node does.
 bool WasAskedToEnd(const ClaimSet& set, const Plan& plan);
+
+// Whether the set stays as it is until then: nothing of it moves, is placed or
+// is lost. What a launcher at its gate gets is told by its own rules (G).
+bool AwaitsEnd(const ClaimSet& set, const Plan& plan);
 
 // Ends the VMI of a set with a pinned launcher, when the valve lets it: the
 // uid is written to the set's memory first. Sets the verdict. A set whose

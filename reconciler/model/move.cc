@@ -116,6 +116,15 @@ std::optional<v1::ReasonDetail> WhyNeverStarts(size_t index, Plan& plan) {
   return WhyLeaves(index, lost, *node, {}, plan);
 }
 
+// Its pod went before the VMI that was asked to end.
+void Rest(size_t index, Plan& plan) {
+  const ClaimSet& set = plan.set(index);
+  if (!set.problems.empty() || !set.start_problems.empty()) return;
+  const v1::ReasonDetail why = WhyAsked(*plan.Memory(set));
+  if (why.reason() == v1::REASON_UNSPECIFIED) return;
+  plan.state(index).verdict = Verdict{.reason = why.reason()};
+}
+
 // Nothing moves until the VMI has ended.
 void EndUnkept(size_t index, const Victims& victims, EndingValve& valve,
                Plan& plan) {
@@ -152,7 +161,11 @@ void MoveUnkeptSets(Plan& plan) {
         break;
       case LauncherState::kNone:
       case LauncherState::kLoose:
-        Move(i, victims, plan);
+        if (AwaitsEnd(plan.set(i), plan)) {
+          Rest(i, plan);
+        } else {
+          Move(i, victims, plan);
+        }
         break;
     }
   }

@@ -4,6 +4,7 @@
 
 #include "reconciler/model/choice.h"
 #include "reconciler/model/demand.h"
+#include "reconciler/model/ending.h"
 #include "reconciler/model/over_budget.h"
 #include "reconciler/model/steps.h"
 #include "reconciler/model/verdict.h"
@@ -51,14 +52,15 @@ void PlaceOrder(size_t index, Plan& plan) {
 }  // namespace
 
 // One that does not fit does not hold up the next. Pending members of a set
-// whose launcher could not be placed are not orders.
+// whose launcher could not be placed are not orders, nor those of a VMI that
+// was asked to end.
 void PlaceNewOrders(Plan& plan) {
   for (size_t i = 0; i < plan.size(); ++i) {
     const ClaimSet& set = plan.set(i);
     const bool pending = std::any_of(
         set.members.begin(), set.members.end(),
         [&](Row row) { return plan.phase(row) == Phase::kPending; });
-    if (pending && plan.IsOpen(i) &&
+    if (pending && plan.IsOpen(i) && !AwaitsEnd(set, plan) &&
         set.launcher.state == LauncherState::kNone) {
       PlaceOrder(i, plan);
     }

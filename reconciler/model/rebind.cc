@@ -5,6 +5,7 @@
 
 #include "reconciler/model/choice.h"
 #include "reconciler/model/demand.h"
+#include "reconciler/model/ending.h"
 #include "reconciler/model/filter.h"
 #include "reconciler/model/keep.h"
 #include "reconciler/model/over_budget.h"
@@ -20,12 +21,12 @@ bool Has(const ClaimSet& set, Phase phase, const Plan& plan) {
 }
 
 // A running VM's claims go back to its own node and nowhere else, when that
-// node keeps them and has room.
+// node keeps them and has room, and would not have the VMI ended for them.
 void Return(size_t index, const ClaimSet& part, Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   if (snapshot.nodes().Find("", part.launcher.node) == nullptr) return;
   const NameId node = *snapshot.names.Find(part.launcher.node);
-  if (WhyNotKept(part, node, plan).has_value()) return;
+  if (WhyUnkept(part, node, Annotation::kCounts, plan).has_value()) return;
   const Demand demand = MakeDemand(part, snapshot, plan.now());
   if (HasRoom(node, demand, plan.books())) {
     plan.PlaceMembers(index, part.members, node);
@@ -38,12 +39,13 @@ void Return(size_t index, const ClaimSet& part, Plan& plan) {
 
 // A pinned launcher takes all it has. Where its Pending claims are over a
 // budget or misconfigured, the Lost ones, which count there already, come back
-// alone. While the VMI is being deleted nothing comes back, but the budget is
-// told.
+// alone. While the VMI is being deleted, or was asked to end, nothing comes
+// back, but the budget is told.
 void ReturnOrAdopt(size_t index, Plan& plan) {
   const ClaimSet& set = plan.set(index);
   const bool leaves =
-      plan.snapshot().vmis()[*set.vmi].meta.deleting.has_value();
+      plan.snapshot().vmis()[*set.vmi].meta.deleting.has_value() ||
+      AwaitsEnd(set, plan);
   std::vector<v1::ReasonDetail> stops = set.start_problems;
   std::vector<v1::ReasonDetail> over = OverBudget(set, plan);
   if (stops.empty() && over.empty()) {
@@ -70,6 +72,7 @@ void Rebind(size_t index, Plan& plan) {
     ReturnOrAdopt(index, plan);
     return;
   }
+  if (AwaitsEnd(set, plan)) return;
   const ClaimSet part = Restricted(
       set, [&](Row row) { return plan.phase(row) != Phase::kPending; });
   Choice choice =

@@ -7,6 +7,7 @@
 #include "absl/container/btree_set.h"
 #include "reconciler/model/choice.h"
 #include "reconciler/model/demand.h"
+#include "reconciler/model/ending.h"
 #include "reconciler/model/filter.h"
 #include "reconciler/model/memory.h"
 #include "reconciler/model/over_budget.h"
@@ -124,7 +125,8 @@ void RepairSet(size_t index, Plan& plan) {
 
 void RepairSets(Plan& plan) {
   for (size_t i = 0; i < plan.size(); ++i) {
-    if (plan.IsOpen(i) && IsBroken(plan.set(i), plan) &&
+    const ClaimSet& set = plan.set(i);
+    if (plan.IsOpen(i) && IsBroken(set, plan) && !AwaitsEnd(set, plan) &&
         !IsLeftToStart(i, plan)) {
       RepairSet(i, plan);
     }

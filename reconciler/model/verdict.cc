@@ -119,8 +119,8 @@ std::optional<Verdict> VerdictOfSteps(size_t index, const Plan& plan) {
   }
   if (!problems.empty()) return Misconfigured(std::move(problems));
   if (lost) return Verdict{.reason = LossReason(set, plan)};
-  // A part of it was placed, or no step may place it: its VMI is being deleted,
-  // or somebody else ungated its pod.
+  // A part of it was placed, or no step may place it: its VMI is being deleted
+  // or was asked to end, or somebody else ungated its pod.
   if (pending) return std::nullopt;
   const std::optional<NameId> node = StandsWhole(set, plan);
   if (!node.has_value()) return std::nullopt;  // split, or no members

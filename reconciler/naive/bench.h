@@ -81,15 +81,33 @@ struct Bench {
   void LookFrom(Ask ask, const Node& own);
 };
 
-// judge_steps.cc
+// judge_steps.cc, judge_lost.cc
 void JudgeFollow(Bench& bench);
 void JudgeRepair(Bench& bench);
 void JudgeMoves(Bench& bench);
 void JudgeLost(Bench& bench);
 void JudgeOrders(Bench& bench);
+// The claims of one list and then those of the other.
+std::vector<int> Both(std::vector<int> a, const std::vector<int>& b);
+// A launcher that somebody else took the gate off, and that has no node yet:
+// the pod is not touched, but what its claims may do is not said.
+void FollowLoose(Bench& bench, int index, const std::vector<int>& claims);
+// The step on every set that it may change, oldest first.
+template <typename Step>
+void ForEachSet(Bench& bench, Step step) {
+  for (size_t s = 0; s < bench.world.sets.size(); ++s) {
+    const int index = static_cast<int>(s);
+    if (bench.world.sets[s].frozen || bench.followed.contains(index)) continue;
+    bench.floor = bench.last_effect;
+    step(bench, index);
+  }
+}
 // judge_mass_loss.cc, judge_endings.cc: M4, M5.
 void JudgeMassLoss(Bench& bench);
 void JudgeEndings(Bench& bench);
+// M4: asked to end, and it has not yet, so that nothing of it moves. What a
+// launcher at its gate gets is G's.
+bool IsToEnd(const World& world, const SetState& set);
 // A call that ends a VMI for another cause than a refusal.
 bool IsEndingCall(const v1::Effect& effect);
 // Why a launcher that is pinned to the node and has not been scheduled cannot

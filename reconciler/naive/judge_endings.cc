@@ -195,6 +195,16 @@ void JudgeValve(Bench& bench, int index, const Wish& wish,
 
 }  // namespace
 
+bool IsToEnd(const World& world, const SetState& set) {
+  if (set.vmi == nullptr || set.gated != nullptr) return false;
+  return std::any_of(world.memories.begin(), world.memories.end(),
+                     [&](const GpuClaimSet* memory) {
+                       return memory->ended_vmi == set.vmi->meta.uid &&
+                              memory->meta.name_space == set.name_space &&
+                              memory->meta.name == set.name;
+                     });
+}
+
 bool IsEndingCall(const v1::Effect& effect) {
   return (effect.has_delete_vmi() &&
           effect.delete_vmi().reason() != v1::REJECTED_BY_NODE) ||

@@ -5,11 +5,6 @@
 namespace gpubinder::naive {
 namespace {
 
-std::vector<int> Both(std::vector<int> a, const std::vector<int>& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
-
 // C6: nothing but ended pods and migration targets is left elsewhere.
 bool HasMigrated(const World& world, const SetState& set) {
   if (set.vmi == nullptr || set.vmi->node_name.empty()) return false;
@@ -56,19 +51,6 @@ void LoseIfItStoodWhole(Bench& bench, const SetState& set,
   for (const int claim : bound) bench.ExpectLose(claim, NoPlace(), "S2");
 }
 
-// A launcher that somebody else took the gate off, and that has no node yet:
-// the pod is not touched, but what its claims may do is not said.
-void FollowLoose(Bench& bench, int index, const std::vector<int>& claims) {
-  const SetState& set = bench.world.sets[index];
-  for (const Pod* pod : {set.loose, static_cast<const Pod*>(nullptr)}) {
-    for (const Pod* rules : {pod, static_cast<const Pod*>(nullptr)}) {
-      bench.Look(
-          {.set = index, .claims = claims, .pod = pod, .pod_rules = rules});
-    }
-  }
-  for (const int claim : claims) bench.Follow(claim);
-}
-
 void RepairPinned(Bench& bench, int index, const std::vector<int>& bound,
                   const std::vector<int>& lost) {
   const SetState& set = bench.world.sets[index];
@@ -103,6 +85,7 @@ void RepairPinned(Bench& bench, int index, const std::vector<int>& bound,
 void RepairSet(Bench& bench, int index) {
   const World& world = bench.world;
   const SetState& set = world.sets[index];
+  if (IsToEnd(world, set)) return;
   const std::vector<int> bound = InPhase(world, set, "Bound");
   const std::vector<int> lost = InPhase(world, set, "Lost");
   const bool split = NodesOf(world, bound).size() > 1;
@@ -149,7 +132,7 @@ void MoveSet(Bench& bench, int index) {
   const World& world = bench.world;
   const SetState& set = world.sets[index];
   const std::vector<int> bound = InPhase(world, set, "Bound");
-  if (bound.empty() || set.pinned != nullptr) return;
+  if (bound.empty() || set.pinned != nullptr || IsToEnd(world, set)) return;
   if (set.gated != nullptr) return LeaveGated(bench, index, bound);
   std::map<std::string, Keeps> keeps;
   bool moves = false, unsure = false, cordon = false;
@@ -190,124 +173,12 @@ void MoveSet(Bench& bench, int index) {
   }
 }
 
-void RebindSet(Bench& bench, int index) {
-  const World& world = bench.world;
-  const SetState& set = world.sets[index];
-  const std::vector<int> lost = InPhase(world, set, "Lost");
-  if (lost.empty() || set.gated != nullptr || bench.touched.contains(index)) {
-    return;
-  }
-  const std::vector<int> bound = InPhase(world, set, "Bound");
-  if (!bound.empty()) {
-    // The repair found no place; its nodes may be looked at once more here.
-    if (set.pinned == nullptr && set.loose == nullptr && !set.stuck) {
-      bench.Look({.set = index, .claims = Both(bound, lost)});
-    }
-    return;
-  }
-  if (set.loose != nullptr) return FollowLoose(bench, index, lost);
-  if (set.stuck) return;
-  if (set.pinned != nullptr) {
-    const Node* node = FindNode(world, set.pinned_node);
-    if (set.vmi->meta.deleting || node == nullptr) return;
-    const Ask ask{.set = index, .claims = lost, .pod = set.pinned};
-    const Keeps keeps = KeepsSet(world, set, lost, set.pinned_node);
-    std::vector<Why> lack = LackOfUnits(world, ask, *node);
-    bench.LookFrom(ask, *node);
-    if (keeps == Keeps::kUnsure) {
-      for (const int claim : lost) bench.Follow(claim);
-    } else if (keeps == Keeps::kYes && lack.empty()) {
-      for (const int claim : lost) {
-        bench.ExpectBind(claim, set.pinned_node, "L1");
-      }
-    }
-    return;
-  }
-  const Choice choice = bench.Look({.set = index, .claims = lost});
-  if (choice.node == nullptr) return;
-  if (bench.IsRefused(set) && !bench.Does(lost[0])) {
-    return;
-  }
-  for (const int claim : lost) {
-    bench.ExpectBind(claim, choice.node->meta.name, "L1");
-  }
-}
-
-void AdoptSet(Bench& bench, int index, const std::vector<int>& pending) {
-  const World& world = bench.world;
-  const SetState& set = world.sets[index];
-  const Node* node = FindNode(world, set.pinned->node_name);
-  if (node == nullptr) return;
-  const Ask ask{.set = index,
-                .claims = Both(InPhase(world, set, "Bound"), pending),
-                .pod = set.pinned};
-  const std::vector<Why> lack = LackOfUnits(world, ask, *node);
-  bench.LookFrom(ask, *node);
-  if (!lack.empty()) {
-    // Lost members keep the reason of their loss, which comes first.
-    if (InPhase(world, set, "Lost").empty()) {
-      bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
-    }
-    return;
-  }
-  for (const int claim : pending) {
-    bench.ExpectBind(claim, node->meta.name, "L2");
-  }
-}
-
-// L2, which comes with the Lost sets.
-void AdoptPending(Bench& bench, int index) {
-  const World& world = bench.world;
-  const SetState& set = world.sets[index];
-  const std::vector<int> pending = InPhase(world, set, "Pending");
-  if (pending.empty() || set.pinned == nullptr) return;
-  const bool may_wait = bench.touched.contains(index) || bench.IsRefused(set);
-  // Why its VMI is ended is all that is said of it until then.
-  auto said = bench.said.find(index);
-  if (said != bench.said.end() && !said->second.reasons.empty() &&
-      !bench.Does(pending[0])) {
-    return;
-  }
-  const std::vector<Why> over =
-      OverBudget(world, {.set = index, .claims = set.members});
-  if (!over.empty()) bench.said[index].over = over;
-  if (may_wait && !bench.Does(pending[0])) {
-    const Node* node = FindNode(world, set.pinned_node);
-    if (set.stuck || node == nullptr) return;
-    return bench.LookFrom(
-        {.set = index, .claims = set.members, .pod = set.pinned}, *node);
-  }
-  if (set.pinned->node_name.empty() || !set.order_problems.empty()) {
-    // Whether one that is only pinned is adopted is not said, nor whether a
-    // class that takes no orders takes those that run already.
-    const Node* node = FindNode(world, set.pinned_node);
-    if (node != nullptr) {
-      bench.LookFrom({.set = index, .claims = set.members, .pod = set.pinned},
-                     *node);
-    }
-    for (const int claim : pending) bench.Follow(claim);
-    return;
-  }
-  if (!set.problems.empty()) {
-    bench.said[index].details = true;
-    return;
-  }
-  if (!over.empty()) {
-    const Node* node = FindNode(world, set.pinned_node);
-    bench.said[index].details = true;
-    if (node == nullptr) return;
-    return bench.LookFrom(
-        {.set = index, .claims = set.members, .pod = set.pinned}, *node);
-  }
-  AdoptSet(bench, index, pending);
-}
-
 void OrderSet(Bench& bench, int index) {
   const World& world = bench.world;
   const SetState& set = world.sets[index];
   const std::vector<int> pending = InPhase(world, set, "Pending");
   if (pending.empty() || set.gated != nullptr || set.pinned != nullptr ||
-      set.loose != nullptr) {
+      set.loose != nullptr || IsToEnd(world, set)) {
     return;
   }
   // What an earlier step has placed a part of may wait for the next pass.
@@ -342,17 +213,23 @@ void OrderSet(Bench& bench, int index) {
   }
 }
 
-template <typename Step>
-void ForEachSet(Bench& bench, Step step) {
-  for (size_t s = 0; s < bench.world.sets.size(); ++s) {
-    const int index = static_cast<int>(s);
-    if (bench.world.sets[s].frozen || bench.followed.contains(index)) continue;
-    bench.floor = bench.last_effect;
-    step(bench, index);
-  }
+}  // namespace
+
+std::vector<int> Both(std::vector<int> a, const std::vector<int>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
 }
 
-}  // namespace
+void FollowLoose(Bench& bench, int index, const std::vector<int>& claims) {
+  const SetState& set = bench.world.sets[index];
+  for (const Pod* pod : {set.loose, static_cast<const Pod*>(nullptr)}) {
+    for (const Pod* rules : {pod, static_cast<const Pod*>(nullptr)}) {
+      bench.Look(
+          {.set = index, .claims = claims, .pod = pod, .pod_rules = rules});
+    }
+  }
+  for (const int claim : claims) bench.Follow(claim);
+}
 
 void JudgeFollow(Bench& bench) {
   for (size_t s = 0; s < bench.world.sets.size(); ++s) {
@@ -377,12 +254,6 @@ void JudgeFollow(Bench& bench) {
 
 void JudgeRepair(Bench& bench) { ForEachSet(bench, RepairSet); }
 void JudgeMoves(Bench& bench) { ForEachSet(bench, MoveSet); }
-void JudgeLost(Bench& bench) {
-  ForEachSet(bench, [](Bench& judged, int index) {
-    RebindSet(judged, index);
-    AdoptPending(judged, index);
-  });
-}
 void JudgeOrders(Bench& bench) { ForEachSet(bench, OrderSet); }
 
 }  // namespace gpubinder::naive
