@@ -26,7 +26,7 @@ void Return(size_t index, const ClaimSet& part, Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   if (snapshot.nodes().Find("", part.launcher.node) == nullptr) return;
   const NameId node = *snapshot.names.Find(part.launcher.node);
-  if (WhyUnkept(part, node, Annotation::kCounts, plan).has_value()) return;
+  if (WhyUnkept(part, node, PodRules::kCount, plan).has_value()) return;
   const Demand demand = MakeDemand(part, snapshot, plan.now());
   if (HasRoom(node, demand, plan.books())) {
     plan.PlaceMembers(index, part.members, node);
