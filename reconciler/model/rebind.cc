@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "reconciler/model/asked_for.h"
 #include "reconciler/model/choice.h"
 #include "reconciler/model/demand.h"
 #include "reconciler/model/ending.h"
@@ -37,32 +38,38 @@ void Return(size_t index, const ClaimSet& part, Plan& plan) {
               .judged = ChooseNode(part, demand, plan).judged};
 }
 
-// A pinned launcher takes all it has. Where its Pending claims are over a
-// budget or misconfigured, the Lost ones, which count there already, come back
-// alone. While the VMI is being deleted, or was asked to end, nothing comes
-// back, but the budget is told.
+// A pinned launcher takes what it asks for. Where its Pending claims are over
+// a budget or misconfigured, the Lost ones, which count there already, come
+// back alone. While the VMI is being deleted, or was asked to end, nothing
+// comes back, but the budget is told.
 void ReturnOrAdopt(size_t index, Plan& plan) {
   const ClaimSet& set = plan.set(index);
   const bool leaves =
       plan.snapshot().vmis()[*set.vmi].meta.deleting.has_value() ||
       AwaitsEnd(set, plan);
-  std::vector<v1::ReasonDetail> stops = set.start_problems;
-  std::vector<v1::ReasonDetail> over = OverBudget(set, plan);
-  if (stops.empty() && over.empty()) {
-    if (!leaves) Return(index, set, plan);
-    return;
+  auto [part, stops] = WhatPodAsksFor(set, plan);
+  stops.insert(stops.begin(), set.start_problems.begin(),
+               set.start_problems.end());
+  std::vector<v1::ReasonDetail> over = OverBudget(part, plan);
+  std::optional<Verdict> verdict;
+  if (!stops.empty() || !over.empty()) {
+    const bool looks = stops.empty();
+    stops.insert(stops.end(), over.begin(), over.end());
+    verdict = Misconfigured(std::move(stops));
+    if (looks) {
+      verdict->judged =
+          ChooseNode(part, MakeDemand(part, plan.snapshot(), plan.now()), plan)
+              .judged;
+    }
   }
-  stops.insert(stops.end(), over.begin(), over.end());
-  Verdict verdict = Misconfigured(std::move(stops));
-  if (set.start_problems.empty()) {
-    verdict.judged =
-        ChooseNode(set, MakeDemand(set, plan.snapshot(), plan.now()), plan)
-            .judged;
+  if (!set.start_problems.empty() || !over.empty()) {
+    part = Restricted(
+        set, [&](Row row) { return plan.phase(row) != Phase::kPending; });
   }
-  const ClaimSet lost = Restricted(
-      set, [&](Row row) { return plan.phase(row) != Phase::kPending; });
-  if (!leaves && Has(lost, Phase::kLost, plan)) Return(index, lost, plan);
-  plan.state(index).verdict = std::move(verdict);
+  const bool wants =
+      Has(part, Phase::kLost, plan) || Has(part, Phase::kPending, plan);
+  if (wants && !leaves) Return(index, part, plan);
+  if (verdict.has_value()) plan.state(index).verdict = *std::move(verdict);
 }
 
 void Rebind(size_t index, Plan& plan) {

@@ -40,11 +40,9 @@ std::vector<v1::ReasonDetail> StartProblems(const ClaimSet& set,
   }
   for (const Demand::Need& need : demand.needs) {
     if (need.pod_units >= need.units) continue;
-    problems.push_back(
-        Detail(v1::INVALID_CLAIMS,
-               absl::StrCat("pod ", pod.meta.name, " asks for ", need.pod_units,
-                            " of ", plan.snapshot().names.Text(need.resource),
-                            ", its claims order ", need.units)));
+    problems.push_back(AsksForLess(pod,
+                                   plan.snapshot().names.Text(need.resource),
+                                   need.pod_units, need.units));
   }
   auto refused = plan.snapshot().refused_pins.find(pod.meta.uid);
   if (refused != plan.snapshot().refused_pins.end() &&
@@ -58,6 +56,13 @@ std::vector<v1::ReasonDetail> StartProblems(const ClaimSet& set,
         absl::StrCat("namespace ", set.name_space, " is being deleted")));
   }
   return problems;
+}
+
+v1::ReasonDetail AsksForLess(const Pod& pod, const std::string& resource,
+                             int64_t pod_units, int64_t ordered) {
+  return Detail(v1::INVALID_CLAIMS,
+                absl::StrCat("pod ", pod.meta.name, " asks for ", pod_units,
+                             " of ", resource, ", its claims order ", ordered));
 }
 
 }  // namespace gpubinder

@@ -3,6 +3,8 @@
 #ifndef RECONCILER_MODEL_START_PROBLEMS_H_
 #define RECONCILER_MODEL_START_PROBLEMS_H_
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "proto/decision.pb.h"
@@ -16,6 +18,11 @@ namespace gpubinder {
 std::vector<v1::ReasonDetail> StartProblems(const ClaimSet& set,
                                             const Demand& demand,
                                             const Plan& plan);
+
+// InvalidClaims: so many units of the resource does the pod ask for, and so
+// many do its claims order (C8).
+v1::ReasonDetail AsksForLess(const Pod& pod, const std::string& resource,
+                             int64_t pod_units, int64_t ordered);
 
 }  // namespace gpubinder
 

@@ -1,6 +1,8 @@
 // L1 and L2: what is Lost comes back, and what waits while its VM runs is
 // adopted.
 
+#include <algorithm>
+
 #include "reconciler/naive/bench.h"
 
 namespace gpubinder::naive {
@@ -64,7 +66,7 @@ void AdoptSet(Bench& bench, int index, const std::vector<int>& pending) {
   bench.LookFrom(ask, *node);
   if (!lack.empty()) {
     // Lost members keep the reason of their loss, which comes first.
-    if (InPhase(world, set, "Lost").empty()) {
+    if (InPhase(world, set, "Lost").empty() && !bench.said[index].details) {
       bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
     }
     return;
@@ -74,65 +76,102 @@ void AdoptSet(Bench& bench, int index, const std::vector<int>& pending) {
   }
 }
 
+// C8: those of the waiting claims that the pod asks for, beside what it has
+// claims for already. Which of several is not said: what the pass adopts counts
+// first.
+std::vector<int> AskedFor(const Bench& bench, const SetState& set,
+                          std::vector<int> pending) {
+  const World& world = bench.world;
+  std::map<std::string, int64_t> taken;
+  for (const int claim : set.members) {
+    const ClaimState& state = world.claims[claim];
+    const GpuClass* of = FindClass(world, state.claim->class_name);
+    if (state.phase == "Bound") taken[state.resource] += state.units;
+    if (state.phase == "Lost" && of != nullptr) {
+      taken[of->resource_name] += state.units;
+    }
+  }
+  for (const int claim : OnNode(world, set.leaving, set.pinned_node)) {
+    taken[world.claims[claim].resource] += world.claims[claim].units;
+  }
+  std::stable_partition(pending.begin(), pending.end(),
+                        [&](int claim) { return bench.Does(claim); });
+  std::vector<int> asked;
+  for (const int claim : pending) {
+    const ClaimState& state = world.claims[claim];
+    const GpuClass* of = FindClass(world, state.claim->class_name);
+    if (of != nullptr) {
+      int64_t& sum = taken[of->resource_name];
+      if (state.units > RequestOf(*set.pinned, of->resource_name) - sum) {
+        continue;
+      }
+      sum += state.units;
+    }
+    asked.push_back(claim);
+  }
+  return asked;
+}
+
 // Why its VMI is ended, or what its Pending claims lack, is told until then.
-void TellOfEnding(Bench& bench, int index, const std::vector<Why>& over) {
-  const SetState& set = bench.world.sets[index];
-  auto said = bench.said.find(index);
+void TellOfEnding(Bench& bench, const Ask& ask, const std::vector<Why>& lacks) {
+  const SetState& set = bench.world.sets[ask.set];
+  auto said = bench.said.find(ask.set);
   if (said != bench.said.end() && !said->second.reasons.empty()) {
     for (const Why& why : set.problems) {
       said->second.reasons.insert(why.reason);
     }
-    if (!over.empty()) said->second.reasons.insert(v1::OVER_BUDGET);
+    for (const Why& why : lacks) said->second.reasons.insert(why.reason);
   }
   const Node* node = FindNode(bench.world, set.pinned_node);
-  if (set.stuck || node == nullptr) return;
-  bench.LookFrom({.set = index, .claims = set.members, .pod = set.pinned},
-                 *node);
+  if (!set.stuck && node != nullptr) bench.LookFrom(ask, *node);
 }
 
 // L2, which comes with the Lost sets.
 void AdoptPending(Bench& bench, int index) {
   const World& world = bench.world;
   const SetState& set = world.sets[index];
-  const std::vector<int> pending = InPhase(world, set, "Pending");
-  if (pending.empty() || set.pinned == nullptr) return;
-  const bool may_wait = bench.touched.contains(index) || bench.IsRefused(set);
-  const std::vector<Why> over =
-      OverBudget(world, {.set = index, .claims = set.members});
+  const std::vector<int> waiting = InPhase(world, set, "Pending");
+  if (waiting.empty() || set.pinned == nullptr) return;
+  const std::vector<int> pending = AskedFor(bench, set, waiting);
+  const bool adopts = !pending.empty() && bench.Does(pending[0]);
+  const Ask ask{.set = index,
+                .claims = Both(Both(InPhase(world, set, "Bound"),
+                                    InPhase(world, set, "Lost")),
+                               pending),
+                .pod = set.pinned};
+  std::vector<Why> lacks = OverBudget(world, ask);
+  const bool over = !lacks.empty();
+  // Of one that cannot be read nothing else is told.
+  const bool beyond = pending.size() < waiting.size() && !set.stuck;
+  if (beyond) lacks.push_back({v1::INVALID_CLAIMS, ""});
   const auto said = bench.said.find(index);
   const bool ends = said != bench.said.end() && !said->second.reasons.empty();
-  if (IsToEnd(world, set) || (ends && !bench.Does(pending[0]))) {
-    TellOfEnding(bench, index, over);
-    return;
+  if (IsToEnd(world, set) || (ends && !adopts)) {
+    return TellOfEnding(bench, ask, lacks);
   }
-  if (!over.empty()) bench.said[index].over = over;
-  if (may_wait && !bench.Does(pending[0])) {
-    const Node* node = FindNode(world, set.pinned_node);
-    if (set.stuck || node == nullptr) return;
-    return bench.LookFrom(
-        {.set = index, .claims = set.members, .pod = set.pinned}, *node);
+  if (!lacks.empty()) bench.said[index].over = lacks;
+  const Node* node = FindNode(world, set.pinned_node);
+  const bool may_wait = bench.touched.contains(index) || bench.IsRefused(set);
+  if (may_wait && !adopts) {
+    if (!set.stuck && node != nullptr) bench.LookFrom(ask, *node);
+    return;
   }
   if (set.pinned->node_name.empty() || !set.order_problems.empty()) {
     // Whether one that is only pinned is adopted is not said, nor whether a
     // class that takes no orders takes those that run already.
-    const Node* node = FindNode(world, set.pinned_node);
-    if (node != nullptr) {
-      bench.LookFrom({.set = index, .claims = set.members, .pod = set.pinned},
-                     *node);
-    }
+    if (node != nullptr) bench.LookFrom(ask, *node);
     for (const int claim : pending) bench.Follow(claim);
+    if (beyond && set.order_problems.empty()) {
+      bench.said[index].details = true;
+    }
     return;
   }
-  if (!set.problems.empty()) {
+  if (!set.problems.empty() || beyond) bench.said[index].details = true;
+  if (!set.problems.empty()) return;
+  if (over) {
     bench.said[index].details = true;
+    if (node != nullptr) bench.LookFrom(ask, *node);
     return;
-  }
-  if (!over.empty()) {
-    const Node* node = FindNode(world, set.pinned_node);
-    bench.said[index].details = true;
-    if (node == nullptr) return;
-    return bench.LookFrom(
-        {.set = index, .claims = set.members, .pod = set.pinned}, *node);
   }
   AdoptSet(bench, index, pending);
 }
