@@ -2,7 +2,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "k8s/object_decoders.h"
+#include "proto/utf8.h"
+#include "reconciler/model/pod_request.h"
 
 namespace gpubinder {
 
@@ -39,9 +42,12 @@ void ReadDecision(const FieldReader& status, std::optional<DecisionKey>* out) {
 void ReadFields(const FieldReader& root, GpuClass* gpu_class) {
   const FieldReader spec = root.Object("spec");
   spec.Read("resourceName", &gpu_class->resource_name);
-  if (gpu_class->resource_name.empty()) {
+  if (!IsExtendedResource(gpu_class->resource_name)) {
     spec.AddProblem("resourceName",
-                    "found no name, want that of an extended resource");
+                    absl::StrCat("found \"",
+                                 Utf8Within(gpu_class->resource_name, 64),
+                                 "\", want the name of an extended resource, "
+                                 "as in nvidia.com/H100"));
   }
   spec.ReadChoice("type", {"Passthrough", "VGPU"}, &gpu_class->type);
   spec.ReadWithin("maxCount", 1, kMostUnits, &gpu_class->max_count);

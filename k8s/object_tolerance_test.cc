@@ -358,6 +358,17 @@ TEST(ObjectToleranceTest, AClaimNeedsAClassAndOneTo64Units) {
   EXPECT_TRUE(MetaOf(*claim).problems.empty());
 }
 
+TEST(ObjectToleranceTest, AClassIsOfAnExtendedResource) {
+  for (const char* name : {"", "cpu", "kubernetes.io/gpu", "a/b/c"}) {
+    EXPECT_EQ(ProblemsOf(Kind::kGpuClass,
+                         absl::StrCat(R"({"spec":{"resourceName":")", name,
+                                      R"("}})")),
+              absl::StrCat("spec.resourceName: found \"", name,
+                           "\", want the name of an extended resource, as in "
+                           "nvidia.com/H100\n"));
+  }
+}
+
 TEST(ObjectToleranceTest, ChoicesSayWhatIsLegal) {
   EXPECT_EQ(ProblemsOf(Kind::kGpuClass,
                        R"({"spec":{"resourceName":"a/b","type":"vgpu",)"
