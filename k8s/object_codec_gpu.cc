@@ -43,11 +43,11 @@ void ReadFields(const FieldReader& root, GpuClass* gpu_class) {
   const FieldReader spec = root.Object("spec");
   spec.Read("resourceName", &gpu_class->resource_name);
   if (!IsExtendedResource(gpu_class->resource_name)) {
-    spec.AddProblem("resourceName",
-                    absl::StrCat("found \"",
-                                 Utf8Within(gpu_class->resource_name, 64),
-                                 "\", want the name of an extended resource, "
-                                 "as in nvidia.com/H100"));
+    spec.AddProblem(
+        "resourceName",
+        absl::StrCat("found \"", Utf8Within(gpu_class->resource_name, 64),
+                     "\", want the name of an extended resource, "
+                     "as in nvidia.com/H100"));
   }
   spec.ReadChoice("type", {"Passthrough", "VGPU"}, &gpu_class->type);
   spec.ReadWithin("maxCount", 1, kMostUnits, &gpu_class->max_count);
