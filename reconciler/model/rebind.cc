@@ -21,32 +21,43 @@ bool Has(const ClaimSet& set, Phase phase, const Plan& plan) {
                      [&](Row row) { return plan.phase(row) == phase; });
 }
 
+// Its VMI is being deleted, or was asked to end: nothing of it comes back.
+bool Leaves(const ClaimSet& set, const Plan& plan) {
+  return AwaitsEnd(set, plan) ||
+         (set.vmi.has_value() &&
+          plan.snapshot().vmis()[*set.vmi].meta.deleting.has_value());
+}
+
+// Everything but what waits: it comes back whatever that lacks.
+ClaimSet Settled(const ClaimSet& set, const Plan& plan) {
+  return Restricted(
+      set, [&](Row row) { return plan.phase(row) != Phase::kPending; });
+}
+
 // A running VM's claims go back to its own node and nowhere else, when that
 // node keeps them and has room, and would not have the VMI ended for them.
-void Return(size_t index, const ClaimSet& part, Plan& plan) {
+bool Return(size_t index, const ClaimSet& part, Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
-  if (snapshot.nodes().Find("", part.launcher.node) == nullptr) return;
+  if (snapshot.nodes().Find("", part.launcher.node) == nullptr) return false;
   const NameId node = *snapshot.names.Find(part.launcher.node);
-  if (WhyUnkept(part, node, PodRules::kCount, plan).has_value()) return;
+  if (WhyUnkept(part, node, PodRules::kCount, plan).has_value()) return false;
   const Demand demand = MakeDemand(part, snapshot, plan.now());
   if (HasRoom(node, demand, plan.books())) {
     plan.PlaceMembers(index, part.members, node);
-    return;
+    return true;
   }
   plan.state(index).verdict =
       Verdict{.reason = v1::NO_NODE_FITS,
               .judged = ChooseNode(part, demand, plan).judged};
+  return false;
 }
 
 // A pinned launcher takes what it asks for. Where its Pending claims are over
-// a budget or misconfigured, the Lost ones, which count there already, come
-// back alone. While the VMI is being deleted, or was asked to end, nothing
-// comes back, but the budget is told.
+// a budget or misconfigured, or its node does not take them, the Lost ones,
+// which count in budgets already, come back alone. Of a VMI that leaves the
+// budget is told.
 void ReturnOrAdopt(size_t index, Plan& plan) {
   const ClaimSet& set = plan.set(index);
-  const bool leaves =
-      plan.snapshot().vmis()[*set.vmi].meta.deleting.has_value() ||
-      AwaitsEnd(set, plan);
   auto [part, stops] = WhatPodAsksFor(set, plan);
   stops.insert(stops.begin(), set.start_problems.begin(),
                set.start_problems.end());
@@ -63,12 +74,14 @@ void ReturnOrAdopt(size_t index, Plan& plan) {
     }
   }
   if (!set.start_problems.empty() || !over.empty()) {
-    part = Restricted(
-        set, [&](Row row) { return plan.phase(row) != Phase::kPending; });
+    part = Settled(set, plan);
   }
-  const bool wants =
-      Has(part, Phase::kLost, plan) || Has(part, Phase::kPending, plan);
-  if (wants && !leaves) Return(index, part, plan);
+  const bool loses = Has(part, Phase::kLost, plan);
+  const bool waits = Has(part, Phase::kPending, plan);
+  if ((loses || waits) && !Leaves(set, plan) && !Return(index, part, plan) &&
+      loses && waits) {
+    Return(index, Settled(set, plan), plan);
+  }
   if (verdict.has_value()) plan.state(index).verdict = *std::move(verdict);
 }
 
@@ -79,9 +92,8 @@ void Rebind(size_t index, Plan& plan) {
     ReturnOrAdopt(index, plan);
     return;
   }
-  if (AwaitsEnd(set, plan)) return;
-  const ClaimSet part = Restricted(
-      set, [&](Row row) { return plan.phase(row) != Phase::kPending; });
+  if (Leaves(set, plan)) return;
+  const ClaimSet part = Settled(set, plan);
   Choice choice =
       ChooseNode(part, MakeDemand(part, plan.snapshot(), plan.now()), plan);
   if (choice.node.has_value()) {

@@ -25,10 +25,10 @@ void RebindSet(Bench& bench, int index) {
     return;
   }
   if (set.loose != nullptr) return FollowLoose(bench, index, lost);
-  if (set.stuck) return;
+  if (set.stuck || (set.vmi != nullptr && set.vmi->meta.deleting)) return;
   if (set.pinned != nullptr) {
     const Node* node = FindNode(world, set.pinned_node);
-    if (set.vmi->meta.deleting || node == nullptr) return;
+    if (node == nullptr) return;
     const Ask ask{.set = index, .claims = lost, .pod = set.pinned};
     const Keeps keeps = KeepsSet(world, set, lost, set.pinned_node);
     // M5 would end it for them at once.
@@ -156,9 +156,11 @@ void AdoptPending(Bench& bench, int index) {
     if (!set.stuck && node != nullptr) bench.LookFrom(ask, *node);
     return;
   }
-  if (set.pinned->node_name.empty() || !set.order_problems.empty()) {
+  if (set.pinned->node_name.empty() || !set.order_problems.empty() ||
+      set.vmi->meta.deleting.has_value()) {
     // Whether one that is only pinned is adopted is not said, nor whether a
-    // class that takes no orders takes those that run already.
+    // class that takes no orders takes those that run already, or a VMI that is
+    // being deleted its last.
     if (node != nullptr) bench.LookFrom(ask, *node);
     for (const int claim : pending) bench.Follow(claim);
     if (beyond && set.order_problems.empty()) {
