@@ -10,6 +10,8 @@
 #include "absl/strings/strip.h"
 #include "nlohmann/json.hpp"
 #include "tools/config_fields.h"
+#include "tools/json_yaml.h"
+#include "tools/text_files.h"
 #include "tools/yaml_json.h"
 
 namespace gpubinder {
@@ -267,6 +269,40 @@ absl::Status ApplyChanges(const ConfigChanges& changes, Config& config) {
   }
   config = std::move(next);
   return absl::OkStatus();
+}
+
+absl::StatusOr<Config> LoadConfig(const std::string& file,
+                                  const ConfigChanges& changes,
+                                  std::istream& in) {
+  Config config;
+  if (!file.empty()) {
+    const absl::StatusOr<std::string> text = ReadWholeFile(file, in);
+    if (!text.ok()) return text.status();
+    if (absl::Status s = ReadConfig(*text, file, config); !s.ok()) return s;
+  }
+  if (absl::Status s = ApplyChanges(changes, config); !s.ok()) return s;
+  return config;
+}
+
+std::string ConfigYaml(const Config& config) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::object();
+  for (const ConfigField& field : ConfigFields()) {
+    const std::string text = field.text(config);
+    if (text == field.text(Config())) continue;
+    nlohmann::ordered_json& value = out[field.name];
+    if (field.type == ConfigType::kList) {
+      value = std::vector<std::string>(
+          absl::StrSplit(text, ',', absl::SkipEmpty()));
+    } else if (field.type == ConfigType::kSwitch) {
+      value = text == "true";
+    } else if (int64_t whole = 0; field.type == ConfigType::kWhole &&
+                                  absl::SimpleAtoi(text, &whole)) {
+      value = whole;
+    } else {
+      value = text;
+    }
+  }
+  return YamlText(out);
 }
 
 }  // namespace gpubinder

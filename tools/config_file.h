@@ -13,6 +13,7 @@
 #define TOOLS_CONFIG_FILE_H_
 
 #include <cstdint>
+#include <istream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,16 @@ std::vector<Flag> ConfigFlags(const Config& defaults, ConfigChanges* changes);
 
 // Makes the changes and checks the whole. `config` is left alone by an error.
 absl::Status ApplyChanges(const ConfigChanges& changes, Config& config);
+
+// The configuration that a file (empty: none; "-": `in`) and flags give. Errors
+// as those above, and ReadWholeFile's.
+absl::StatusOr<Config> LoadConfig(const std::string& file,
+                                  const ConfigChanges& changes,
+                                  std::istream& in);
+
+// The fields that differ from the defaults, as YAML that ReadConfig reads back;
+// "{}" when none does. Ends with a newline.
+std::string ConfigYaml(const Config& config);
 
 // "2m", "1h30m", "1.5s", "30d", "0". kInvalidArgument for anything else, for
 // a negative one and for more than 100 years.

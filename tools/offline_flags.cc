@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "tools/text_files.h"
 
 namespace gpubinder {
 namespace {
@@ -78,17 +77,7 @@ Flag OutputFlag(const std::string& forms, OfflineArgs* args) {
 
 absl::StatusOr<Config> OfflineConfig(const OfflineArgs& args,
                                      const Console& console) {
-  Config config;
-  if (!args.config_file.empty()) {
-    const absl::StatusOr<std::string> text =
-        ReadWholeFile(args.config_file, console.in);
-    if (!text.ok()) return text.status();
-    const absl::Status status = ReadConfig(*text, args.config_file, config);
-    if (!status.ok()) return status;
-  }
-  const absl::Status status = ApplyChanges(args.config_changes, config);
-  if (!status.ok()) return status;
-  return config;
+  return LoadConfig(args.config_file, args.config_changes, console.in);
 }
 
 }  // namespace gpubinder

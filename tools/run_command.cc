@@ -84,16 +84,10 @@ std::vector<Flag> FlagsOf(RunFlags& flags) {
 }
 
 absl::StatusOr<Config> ConfigOf(const RunFlags& flags, const Console& console) {
-  Config config;
-  if (!flags.config_file.empty()) {
-    const absl::StatusOr<std::string> text =
-        ReadWholeFile(flags.config_file, console.in);
-    if (!text.ok()) return text.status();
-    absl::Status read = ReadConfig(*text, flags.config_file, config);
-    if (!read.ok()) return read;
-  }
-  if (absl::Status s = ApplyChanges(flags.changes, config); !s.ok()) return s;
-  if (absl::Status s = CheckLeaseTimes(config); !s.ok()) return s;
+  absl::StatusOr<Config> config =
+      LoadConfig(flags.config_file, flags.changes, console.in);
+  if (!config.ok()) return config;
+  if (absl::Status s = CheckLeaseTimes(*config); !s.ok()) return s;
   return config;
 }
 

@@ -12,34 +12,9 @@ set -euo pipefail
 unset KUBEVIRT_CRDS
 if [[ ${1:-} == --kubevirt-crds ]]; then export KUBEVIRT_CRDS=$2; fi
 
-here=$(cd "$(dirname "$0")" && pwd)
-kube=$here/../kube
-dir=$(mktemp -d)
-log=$dir/gpubinder.log
-binder=
+# shellcheck source=tools/e2e/in_cluster.sh
+source "$(dirname "$0")/in_cluster.sh"
 h100=nvidia.com/GH100_H100_PCIE
-
-finish() {
-  local status=$?
-  [[ -z $binder ]] || kill "$binder" 2>/dev/null || true
-  "$kube/cluster.sh" stop "$dir/cluster" >/dev/null 2>&1 || true
-  if ((status != 0 && status != 77)); then
-    echo "--- the binder's log ---"
-    tail -n 40 "$log" || true
-  fi
-  rm -rf "$dir"
-  exit "$status"
-}
-trap finish EXIT
-
-say() { printf 'real_apiserver_test: %s\n' "$*"; }
-fail() { say "FAILED: $*"; exit 1; }
-
-# Runs a command until it succeeds, for a minute at most.
-eventually() {
-  local deadline=$((SECONDS + 60))
-  until "$@"; do ((SECONDS < deadline)) || return 1; done
-}
 
 exists() { kubectl get "$1" -n tenant-a >/dev/null 2>&1; }
 
@@ -127,9 +102,8 @@ EOF
     >/dev/null
 }
 
-"$kube/cluster.sh" start "$dir/cluster" --audit >/dev/null
-eval "$("$kube/cluster.sh" env "$dir/cluster")"
-"$GPUBINDER" manifests | kubectl apply -f - >/dev/null
+start_cluster --audit
+"$GPUBINDER" manifests crds | kubectl apply -f - >/dev/null
 "$kube/kubevirt-crds.sh" "$dir/cluster" >/dev/null
 # A restarted controller manager knows the new kinds at once.
 "$kube/cluster.sh" restart "$dir/cluster" kube-controller-manager >/dev/null
