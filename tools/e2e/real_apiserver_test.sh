@@ -103,7 +103,8 @@ EOF
 }
 
 start_cluster --audit
-"$GPUBINDER" manifests crds | kubectl apply -f - >/dev/null
+kubectl create namespace cozy-system >/dev/null
+"$GPUBINDER" manifests crds rbac policies | kubectl apply -f - >/dev/null
 "$kube/kubevirt-crds.sh" "$dir/cluster" >/dev/null
 # A restarted controller manager knows the new kinds at once.
 "$kube/cluster.sh" restart "$dir/cluster" kube-controller-manager >/dev/null
@@ -111,7 +112,6 @@ for node in gpu-1 gpu-2; do
   "$kube/node.sh" "$dir/cluster" add "$node" "$h100=4" cpu=8 \
     label:kubevirt.io/schedulable=true >/dev/null
 done
-kubectl create namespace cozy-system >/dev/null
 kubectl create namespace tenant-a >/dev/null
 kubectl apply -f - >/dev/null <<EOF
 apiVersion: gpu.cozystack.io/v1alpha1
@@ -120,7 +120,9 @@ metadata: {name: h100}
 spec: {resourceName: $h100}
 EOF
 
-"$GPUBINDER" run --journal "$dir/journal" --kubeconfig "$KUBECONFIG" \
+# With the rights of its own account, and under the policies.
+"$kube/cluster.sh" sa-kubeconfig "$dir/cluster" cozy-system gpubinder >"$dir/binder.kubeconfig"
+"$GPUBINDER" run --journal "$dir/journal" --kubeconfig "$dir/binder.kubeconfig" \
   --refusal-grace 1s --grpc-address 127.0.0.1:0 >"$log" 2>&1 &
 binder=$!
 
@@ -193,4 +195,7 @@ wait "$binder" || fail "the binder did not end in order"
 binder=
 [[ $(warnings) == 1 ]] || fail "$(warnings) Warnings were given, not one"
 "$GPUBINDER" replay "$dir/journal"
+forbidden=$(grep '"code":403' "$dir/cluster/log/audit-0.log" | grep -F cozy-system:gpubinder) &&
+  fail "the binder was forbidden: $forbidden"
+grep -i forbidden "$log" && fail "the binder was forbidden something"
 say "passed"
