@@ -115,7 +115,7 @@ ConfigField RawResourceNames() {
   return {.name = "rawResourceNames",
           .help =
               "policy for GPU resource names used directly: allowed or "
-              "denied; so far only told in the settings",
+              "denied; the admission policies read it from the settings",
           .type = ConfigType::kChoice,
           .set =
               [](absl::string_view text, Config& config) {

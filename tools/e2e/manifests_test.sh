@@ -180,7 +180,8 @@ eventually has_none || fail "finalizers are left"
 stop_binder
 grep -qi forbidden "$log" && fail "the binder was forbidden something"
 "$GPUBINDER" manifests | timeout 120 kubectl delete -f - >/dev/null || fail "the delete hangs"
-left=$(kubectl get crds,clusterroles,clusterrolebindings,$policies,validatingadmissionpolicybindings \
-  -o name | grep gpu) && fail "left: $left"
+kinds=crds,clusterroles,clusterrolebindings,mutatingwebhookconfigurations
+kinds+=,$policies,validatingadmissionpolicybindings
+left=$(kubectl get $kinds -o name | grep gpu) && fail "left: $left"
 kubectl delete namespace tenant-a cozy-system --timeout=120s >/dev/null || fail "a namespace hangs"
 say "passed"

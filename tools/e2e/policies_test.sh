@@ -140,8 +140,8 @@ allowed "an annotation" "${edit[@]}" "${tenant[@]}" "${merge[@]}" \
   '{"metadata": {"annotations": {"a": "b"}}}'
 allowed "its end" delete gpuclaim web-0 "${tenant[@]}"
 allowed "another owner of another claim" patch gpuclaim web-gpu "${tenant[@]}" "${merge[@]}" \
-  "{\"metadata\": {\"ownerReferences\": [{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"name\": \"x\",
-    \"uid\": \"y\"}]}}"
+  '{"metadata": {"ownerReferences":
+    [{"apiVersion": "v1", "kind": "Pod", "name": "x", "uid": "y"}]}}'
 
 say "placements"
 edit=(patch gpuclaim web-gpu --subresource=status)
@@ -176,7 +176,8 @@ refused gate "by KubeVirt" patch pod gated "${kubevirt[@]}" "${merge[@]}" "$unga
 allowed "by the binder" patch pod gated "${binder[@]}" "${merge[@]}" "$ungate"
 allowed "the other gate taken off" patch pod gated "${tenant[@]}" "${merge[@]}" \
   '{"spec": {"schedulingGates": [{"name": "gpu.cozystack.io/claims"}]}}'
-allowed "a label" patch pod gated "${tenant[@]}" "${merge[@]}" '{"metadata": {"labels": {"a": "b"}}}'
+allowed "a label" patch pod gated "${tenant[@]}" "${merge[@]}" \
+  '{"metadata": {"labels": {"a": "b"}}}'
 
 say "the claims annotation of a VMI that exists"
 for value in null '"[]"'; do
