@@ -34,11 +34,12 @@ Named Expressions() {
   for (const auto& [name, spec] :
        Documents("policies", "ValidatingAdmissionPolicy")) {
     for (const char* list : {"matchConditions", "variables", "validations"}) {
-      for (size_t i = 0; i < spec[list].size(); ++i) {
+      if (!spec[list].IsDefined()) continue;
+      int i = 0;
+      for (const YAML::Node& item : spec[list]) {
+        const std::string place = absl::StrCat(name, ".", list, "[", i++, "].");
         for (const char* field : {"expression", "messageExpression"}) {
-          if (!spec[list][i][field].IsDefined()) continue;
-          found.emplace(absl::StrCat(name, ".", list, i, field),
-                        spec[list][i][field]);
+          if (item[field].IsDefined()) found[place + field] = item[field];
         }
       }
     }
