@@ -35,20 +35,23 @@ ClaimSet Settled(const ClaimSet& set, const Plan& plan) {
 }
 
 // A running VM's claims go back to its own node and nowhere else, when that
-// node keeps them and has room, and would not have the VMI ended for them.
+// node keeps them and has room, and would not have the VMI ended for them. A
+// Lost claim keeps the reason of its loss where the node does not.
 bool Return(size_t index, const ClaimSet& part, Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   if (snapshot.nodes().Find("", part.launcher.node) == nullptr) return false;
   const NameId node = *snapshot.names.Find(part.launcher.node);
-  if (WhyUnkept(part, node, PodRules::kCount, plan).has_value()) return false;
+  const bool kept = !WhyUnkept(part, node, PodRules::kCount, plan).has_value();
   const Demand demand = MakeDemand(part, snapshot, plan.now());
-  if (HasRoom(node, demand, plan.books())) {
+  if (kept && HasRoom(node, demand, plan.books())) {
     plan.PlaceMembers(index, part.members, node);
     return true;
   }
-  plan.state(index).verdict =
-      Verdict{.reason = v1::NO_NODE_FITS,
-              .judged = ChooseNode(part, demand, plan).judged};
+  if (kept || !Has(part, Phase::kLost, plan)) {
+    plan.state(index).verdict =
+        Verdict{.reason = v1::NO_NODE_FITS,
+                .judged = ChooseNode(part, demand, plan).judged};
+  }
   return false;
 }
 

@@ -64,7 +64,14 @@ void AdoptSet(Bench& bench, int index, const std::vector<int>& pending) {
                 .pod = set.pinned};
   const std::vector<Why> lack = LackOfUnits(world, ask, *node);
   bench.LookFrom(ask, *node);
-  if (!lack.empty()) {
+  // What the node does not keep would have the VMI ended at once.
+  Keeps keeps = KeepsSet(world, set, ask.claims, node->meta.name);
+  if (!OfPinned(world, set, node->meta.name, true).empty()) keeps = Keeps::kNo;
+  if (keeps == Keeps::kUnsure) {
+    for (const int claim : pending) bench.Follow(claim);
+    return;
+  }
+  if (!lack.empty() || keeps == Keeps::kNo) {
     // Lost members keep the reason of their loss, which comes first.
     if (InPhase(world, set, "Lost").empty() && !bench.said[index].details) {
       bench.said[index] = {.reasons = {v1::NO_NODE_FITS}};
