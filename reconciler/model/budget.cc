@@ -125,11 +125,12 @@ class UseCounter {
   void Count(NamespaceIndex& index) {
     index.budget_use.clear();
     index.uncovered.clear();
-    // A migration target adds nothing: its VMI counts once.
+    // Its VMI counts once: beside its node are a migration's target, and the
+    // pod that is left behind.
     for (const auto& [row, vmi] : PodsOnNodes(name_space_, snapshot_)) {
       const Pod& pod = snapshot_.pods()[row];
       if (vmi.has_value() && !Planted(Bug::kTargetUsesBudget) &&
-          IsMigrationTarget(pod, snapshot_.vmis()[*vmi])) {
+          IsBeside(pod, snapshot_.vmis()[*vmi])) {
         continue;
       }
       for (const auto& [resource, units] : ExtendedRequests(pod).units) {

@@ -176,7 +176,8 @@ class SetBuilder {
     const std::optional<Row> holder = HoldingVmi(claims_[*row], snapshot_);
     const bool elsewhere = (holder.has_value() && holder != set.vmi) ||
                            taken_.contains(*row) ||
-                           TemplateOwner(claims_[*row]) != nullptr;
+                           TemplateOwner(claims_[*row]) != nullptr ||
+                           AwaitsAnother(claims_[*row], set.name);
     if (elsewhere) {
       set.start_problems.push_back(Problem(v1::CLAIM_ATTACHED_ELSEWHERE));
       set.start_problems.back().set_claim(name);

@@ -65,6 +65,14 @@ bool IsRecorded(const Snapshot& snapshot, const KubeletRefusal& refusal) {
                      });
 }
 
+// Of a migration's target: the VMI runs where it was, and nothing has failed.
+bool IsOfTarget(const KubeletRefusal& refusal, const Snapshot& snapshot) {
+  const std::optional<Row> vmi = snapshot.vmis().FindUid(refusal.vmi_uid);
+  if (!refusal.migrates || !vmi.has_value()) return false;
+  const std::string& node = snapshot.vmis()[*vmi].node_name;
+  return !node.empty() && node != refusal.node_name;
+}
+
 // Those that wait for this VMI to list them.
 auto UnlistedOf(const std::string& vmi_uid, Snapshot& snapshot) {
   auto& unlisted = snapshot.unlisted_refusals;
@@ -116,6 +124,7 @@ void NotePodRefusal(const Pod& pod, absl::Time at, Snapshot& snapshot) {
                          .vmi_uid = owner->uid,
                          .node_name = pod.node_name,
                          .reason = pod.reason,
+                         .migrates = pod.meta.labels.contains(kMigrationLabel),
                          .at = at};
   for (const auto& [resource, units] : ExtendedRequests(pod).units) {
     refusal.resources.push_back(resource);
@@ -170,8 +179,9 @@ void ForgetSettledRefusals(Snapshot& snapshot) {
   for (auto it = refusals.begin(); it != refusals.end();) {
     KubeletRefusal& refusal = it->second;
     refusal.recorded = refusal.recorded || IsRecorded(snapshot, refusal);
-    const bool settled = refusal.recorded && !StillFails(snapshot, refusal) &&
-                         !InFlightFor(snapshot, refusal);
+    const bool settled = IsOfTarget(refusal, snapshot) ||
+                         (refusal.recorded && !StillFails(snapshot, refusal) &&
+                          !InFlightFor(snapshot, refusal));
     it = settled ? refusals.erase(it) : std::next(it);
   }
 }

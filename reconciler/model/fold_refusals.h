@@ -29,7 +29,8 @@ void ForgetVmi(const VirtualMachineInstance& vmi, Snapshot& snapshot);
 void ForgetForgedRefusals(Snapshot& snapshot);
 
 // Drops the refusals whose rejection is written and answered for: their VMI
-// has gone or is going. O(refusals that VMIs have listed), after each record.
+// has gone or is going. Drops those of a migration's target, which is no
+// launcher (C5). O(refusals that VMIs have listed), after each record.
 void ForgetSettledRefusals(Snapshot& snapshot);
 
 }  // namespace gpubinder

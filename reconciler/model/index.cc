@@ -126,6 +126,10 @@ class Refresher {
     }
     IndexedSet& entry = index_.sets[slot];
     entry = IndexedSet{.set = std::move(set)};
+    // Also of a node that this replica never saw.
+    if (!entry.set.launcher.node.empty()) {
+      snapshot_.names.Intern(entry.set.launcher.node);
+    }
     LookAt(slot, index_);
     std::vector<Slot>& set_of = index_.set_of_claim;
     if (set_of.size() < snapshot_.claims().end()) {

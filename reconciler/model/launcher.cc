@@ -37,16 +37,18 @@ Launcher Describe(Row row, const Pod& pod) {
   return launcher;
 }
 
-// Pinned before gated before loose; then the older, then by name.
-bool ComesBefore(const Launcher& a, const Launcher& b, const Table<Pod>& pods) {
-  auto rank = [](const Launcher& launcher) {
+// Pinned before gated before loose, and first of all on the VMI's node: after a
+// migration the old pod may linger. Then the older, then by name.
+bool ComesBefore(const Launcher& a, const Launcher& b,
+                 const VirtualMachineInstance& vmi, const Table<Pod>& pods) {
+  auto rank = [&](const Launcher& launcher) {
     switch (launcher.state) {
       case LauncherState::kPinned:
-        return 0;
+        return launcher.node == vmi.node_name ? 0 : 1;
       case LauncherState::kGated:
-        return 1;
-      default:
         return 2;
+      default:
+        return 3;
     }
   };
   if (rank(a) != rank(b)) return rank(a) < rank(b);
@@ -66,9 +68,12 @@ bool HasEnded(const VirtualMachineInstance& vmi) {
   return vmi.phase == "Succeeded" || vmi.phase == "Failed";
 }
 
+bool IsBeside(const Pod& pod, const VirtualMachineInstance& vmi) {
+  return !vmi.node_name.empty() && pod.node_name != vmi.node_name;
+}
+
 bool IsMigrationTarget(const Pod& pod, const VirtualMachineInstance& vmi) {
-  return !vmi.node_name.empty() && pod.node_name != vmi.node_name &&
-         pod.meta.labels.contains(kMigrationLabel);
+  return IsBeside(pod, vmi) && pod.meta.labels.contains(kMigrationLabel);
 }
 
 // The lists are read anew and not noted by the fold: a namespace is counted as
@@ -133,7 +138,8 @@ Launcher FindLauncher(const VirtualMachineInstance& vmi,
         pod.meta.deleting.has_value()) {
       continue;
     }
-    if (!best.pod.has_value() || ComesBefore(launcher, best, snapshot.pods())) {
+    if (!best.pod.has_value() ||
+        ComesBefore(launcher, best, vmi, snapshot.pods())) {
       best = std::move(launcher);
     }
   }

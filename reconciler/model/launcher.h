@@ -33,8 +33,8 @@ struct Launcher {
   bool pinned_by_us = false;
 };
 
-// The launcher of a live VMI: the pinned one that has not ended, else the
-// oldest gated one. O(its active pods).
+// The launcher of a live VMI: the pinned one that has not ended, on the VMI's
+// own node first, else the oldest gated one. O(its active pods).
 Launcher FindLauncher(const VirtualMachineInstance& vmi,
                       const Snapshot& snapshot);
 
@@ -42,8 +42,11 @@ Launcher FindLauncher(const VirtualMachineInstance& vmi,
 bool HasEnded(const Pod& pod);
 bool HasEnded(const VirtualMachineInstance& vmi);
 
-// Listed, with the migration label, its node not the VMI's own. A VMI that has
-// no node yet migrates nowhere, whatever the labels of its pods say.
+// Listed, its node not the VMI's own: the target of a migration, or the pod
+// that one has left behind. A VMI that has no node yet migrates nowhere,
+// whatever the labels of its pods say.
+bool IsBeside(const Pod& pod, const VirtualMachineInstance& vmi);
+// Of the two the target, by the migration label.
 bool IsMigrationTarget(const Pod& pod, const VirtualMachineInstance& vmi);
 
 // A pod that holds units of its node: it has one and has not ended.

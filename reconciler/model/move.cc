@@ -108,12 +108,12 @@ std::optional<v1::ReasonDetail> WhyNeverStarts(size_t index, Plan& plan) {
   const Snapshot& snapshot = plan.snapshot();
   const ClaimSet lost =
       Restricted(set, [&](Row row) { return plan.phase(row) == Phase::kLost; });
-  const std::optional<NameId> node = snapshot.names.Find(set.launcher.node);
-  if (lost.members.empty() || !node.has_value() ||
+  if (lost.members.empty() ||
       !snapshot.pods()[*set.launcher.pod].node_name.empty()) {
     return std::nullopt;
   }
-  return WhyLeaves(index, lost, *node, {}, plan);
+  const NameId node = *snapshot.names.Find(set.launcher.node);
+  return WhyLeaves(index, lost, node, {}, plan);
 }
 
 // Its pod went before the VMI that was asked to end.
@@ -134,7 +134,10 @@ void EndUnkept(size_t index, const Victims& victims, EndingValve& valve,
   const std::optional<NameId> stand = BoundStand(set, plan);
   std::optional<v1::ReasonDetail> why;
   if (stand.has_value()) {
-    why = WhyLeaves(index, bound, *stand, victims, plan);
+    // Beside its launcher's node it has yet to follow a migration (C6).
+    if (plan.snapshot().names.Text(*stand) == set.launcher.node) {
+      why = WhyLeaves(index, bound, *stand, victims, plan);
+    }
   } else if (bound.members.empty()) {
     why = WhyNeverStarts(index, plan);
   }

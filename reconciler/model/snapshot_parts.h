@@ -64,6 +64,7 @@ struct KubeletRefusal {
   std::string vmi_name, vmi_uid;
   std::string node_name, reason;
   std::vector<std::string> resources;  // extended ones the pod asked for
+  bool migrates = false;               // the pod has the label of a migration
   bool recorded = false;  // its rejection was seen in the set's memory
   absl::Time at = absl::UnixEpoch();
 };

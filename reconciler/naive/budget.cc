@@ -102,7 +102,9 @@ int64_t RawOf(const World& world, const VirtualMachineInstance& vmi,
   for (const auto& [uid, node] : vmi.active_pods) {
     const Pod* pod = PodByUid(world, uid);
     if (pod == nullptr || pod->node_name.empty() || Ended(*pod)) continue;
-    if (ListerOf(world, *pod) != &vmi || IsTargetPod(*pod, vmi)) continue;
+    if (ListerOf(world, *pod) != &vmi) continue;
+    // The VMI counts where it is: a target adds nothing, nor what was left.
+    if (!vmi.node_name.empty() && pod->node_name != vmi.node_name) continue;
     asked = Plus(asked, RequestOf(*pod, resource));
   }
   if (asked == 0) return 0;

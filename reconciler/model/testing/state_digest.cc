@@ -198,9 +198,9 @@ struct Feeder {
   }
   void Feed(const KubeletRefusal& value) {
     const auto& [space, pod, pod_uid, vmi, vmi_uid, node, reason, resources,
-                 recorded, at] = value;
-    All(space, pod, pod_uid, vmi, vmi_uid, node, reason, resources, recorded,
-        at);
+                 migrates, recorded, at] = value;
+    All(space, pod, pod_uid, vmi, vmi_uid, node, reason, resources, migrates,
+        recorded, at);
   }
   void Feed(const Shortage& value) {
     const auto& [since, overbooked] = value;
