@@ -93,8 +93,10 @@ TestCertificate TestAuthority::Issue(const std::string& common_name,
   const Owned<X509> certificate = Unsigned(common_name, key.get());
   X509* const issuer = keys_->certificate.get();
   X509_set_issuer_name(certificate.get(), X509_get_subject_name(issuer));
-  AddExtension(certificate.get(), issuer, NID_subject_alt_name,
-               alternative_names);
+  if (!alternative_names.empty()) {
+    AddExtension(certificate.get(), issuer, NID_subject_alt_name,
+                 alternative_names);
+  }
   BINDER_CHECK(X509_sign(certificate.get(), keys_->key.get(), EVP_sha256()) >
                0);
   return {.certificate = Pem(certificate.get()), .key = Pem(key.get())};

@@ -18,7 +18,8 @@ class TestAuthority {
   ~TestAuthority();
 
   std::string pem() const;
-  // `alternative_names` in OpenSSL's form: "IP:127.0.0.1", "DNS:api.test".
+  // `alternative_names` in OpenSSL's form: "IP:127.0.0.1", "DNS:api.test";
+  // empty: none.
   TestCertificate Issue(const std::string& common_name,
                         const std::string& alternative_names);
 
