@@ -93,6 +93,12 @@ class Loop::Impl {
     read(snapshot_);
   }
 
+  absl::Status Health() const {
+    if (failed_) return absl::UnavailableError("the journal has failed");
+    if (synced_) return absl::OkStatus();
+    return absl::UnavailableError("the cluster has not been listed yet");
+  }
+
   bool IsSettled() const {
     absl::MutexLock lock(&mutex_);
     return settled_ && snapshot_.in_flight.empty() && inbox_.empty();
@@ -320,6 +326,8 @@ class Loop::Impl {
   absl::Status end_;  // once it has ended
   // The journal is: what was decided and not sent yet is not sent any more.
   std::atomic<bool> failed_ = false;
+  // The first complete lists of all kinds are folded.
+  std::atomic<bool> synced_ = false;
 
   // The snapshot is changed by the loop's thread alone, under the lock.
   mutable absl::Mutex mutex_;
@@ -331,7 +339,6 @@ class Loop::Impl {
   std::string name_space_;
   uint64_t generation_ = 0;
   absl::btree_set<Kind> awaited_;
-  bool synced_ = false;
   // Of the commands in the group that is being taken in, in its order.
   std::vector<std::shared_ptr<CommandAnswer>> considered_;
   bool leading_ = false;
@@ -369,6 +376,8 @@ absl::StatusOr<v1::Record> Loop::CarryOut(v1::ByHand command,
 void Loop::WithSnapshot(absl::FunctionRef<void(const Snapshot&)> read) const {
   impl_->WithSnapshot(read);
 }
+
+absl::Status Loop::Health() const { return impl_->Health(); }
 
 uint64_t Loop::HighestEpochSeen() const {
   uint64_t highest = 0;

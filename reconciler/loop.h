@@ -93,6 +93,9 @@ class Loop {
   // Calls `read` with the snapshot held still. From any thread; the loop
   // waits meanwhile.
   void WithSnapshot(absl::FunctionRef<void(const Snapshot&)> read) const;
+  // OK: the snapshot can be answered from. kUnavailable: not all kinds have
+  // been listed yet, or the journal has failed. From any thread, at once.
+  absl::Status Health() const;
   // The highest status.decision.epoch of any claim or set seen.
   uint64_t HighestEpochSeen() const;
   // Nothing is waiting, under way or left to do but for the clock.

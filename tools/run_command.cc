@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -19,6 +20,7 @@
 #include "tools/config_file.h"
 #include "tools/flags.h"
 #include "tools/run_log.h"
+#include "tools/run_webhooks.h"
 #include "tools/text_files.h"
 
 namespace gpubinder {
@@ -28,8 +30,9 @@ constexpr char kUsage[] =
     "usage: gpubinder run --journal DIR [--kubeconfig FILE] [flags]\n\n"
     "The controller: watches the cluster, journals what it sees, and places "
     "claims and pins\nlaunchers while it holds the Lease. Without --kubeconfig "
-    "the identity of the pod it\nruns in is used. Ends on SIGTERM and SIGINT; "
-    "the Lease is given up then.\n\n"
+    "the identity of the pod it\nruns in is used. With --webhook-certificates "
+    "it answers the admission webhooks\n/mutate-vmi and /mutate-pod, leader or "
+    "not. Ends on SIGTERM and SIGINT; the Lease is\ngiven up then.\n\n"
     "Exit codes: 0 ended by a signal, 2 usage, a bad configuration or "
     "kubeconfig, 3 a file\ncannot be read, the journal, the pod's credentials "
     "or the address failed.\n\nflags:\n";
@@ -42,6 +45,7 @@ struct RunFlags {
   std::string grpc_address = "127.0.0.1:9797";
   std::string log_format = "text";
   bool rebuild = false;
+  WebhookSettings webhooks;
   ConfigChanges changes;
 };
 
@@ -77,6 +81,9 @@ std::vector<Flag> FlagsOf(RunFlags& flags) {
        .help = "move a damaged journal aside and start from the cluster, "
                "which holds the truth",
        .set = IntoSwitch(&flags.rebuild)}};
+  for (Flag& flag : WebhookFlags(flags.webhooks)) {
+    all.push_back(std::move(flag));
+  }
   for (Flag& flag : ConfigFlags(Config(), &flags.changes)) {
     all.push_back(std::move(flag));
   }
@@ -146,27 +153,70 @@ class ConfigWatch {
   std::string trouble_;
 };
 
+struct Running {
+  Binder& binder;
+  Webhooks* webhooks;  // null: none
+  absl::Duration drain;
+  const sigset_t& signals;  // SIGUSR1: the binder has ended by itself
+};
+
+// Hands the Lease over first; the webhooks go on for those who have not heard
+// yet that they end.
+void EndOrderly(const Running& running) {
+  const absl::Time end = absl::Now() + running.drain;
+  if (running.webhooks != nullptr) running.webhooks->server().BeginDrain();
+  running.binder.Stop();
+  if (running.webhooks == nullptr) return;
+  sigset_t again = running.signals;
+  sigdelset(&again, SIGUSR1);
+  const timespec left =
+      absl::ToTimespec(std::max(end - absl::Now(), absl::ZeroDuration()));
+  sigtimedwait(&again, nullptr, &left);
+  running.webhooks->Stop();
+}
+
 // Runs the binder until a signal comes or its journal fails.
-absl::Status RunUntilSignal(Binder& binder, const sigset_t& signals,
-                            ConfigWatch& config, RunLog& log) {
-  binder.Start();
+absl::Status RunUntilSignal(const Running& running, ConfigWatch& config,
+                            RunLog& log) {
+  running.binder.Start();
   absl::Status end;
   std::thread waiter([&] {
-    end = binder.Wait();
+    end = running.binder.Wait();
     kill(getpid(), SIGUSR1);
   });
   const timespec look = {.tv_sec = 5};
   int signal = -1;
   while (signal < 0) {
-    signal = sigtimedwait(&signals, nullptr, &look);
-    if (signal < 0) config.Look(binder, log);
+    signal = sigtimedwait(&running.signals, nullptr, &look);
+    if (signal < 0) config.Look(running.binder, log);
   }
-  if (signal != SIGUSR1) {
+  if (signal == SIGUSR1) {
+    if (running.webhooks != nullptr) running.webhooks->StopAtOnce();
+    running.binder.Stop();
+  } else {
     log.Info(absl::StrCat("ending on signal ", signal));
+    EndOrderly(running);
   }
-  binder.Stop();
   waiter.join();
   return end;
+}
+
+// Null: there are none to serve.
+absl::StatusOr<std::unique_ptr<Webhooks>> StartWebhooks(
+    const WebhookSettings& settings, const Binder& binder,
+    const Identity& identity, RunLog& log) {
+  if (settings.certificates.empty()) return std::unique_ptr<Webhooks>();
+  absl::StatusOr<std::unique_ptr<Webhooks>> webhooks = Webhooks::Start(
+      settings, binder.loop(), *HttpApiClient::Open(identity, {}),
+      [&log](const absl::Status& news) {
+        if (news.ok()) return log.Info("webhook certificates: taken anew");
+        log.Error(absl::StrCat("webhook ", news.message()));
+      });
+  if (webhooks.ok()) {
+    log.Info(absl::StrCat("webhooks on ", settings.address, ", port ",
+                          (*webhooks)->server().port()));
+  }
+  return webhooks;
 }
 
 absl::StatusOr<std::unique_ptr<Binder>> OpenBinder(BinderOptions options,
@@ -227,8 +277,15 @@ int Run(const RunFlags& flags, const Console& console) {
   if ((*binder)->grpc_port() != 0) {
     log.Info(absl::StrCat("answering on 127.0.0.1:", (*binder)->grpc_port()));
   }
+  const absl::StatusOr<std::unique_ptr<Webhooks>> webhooks =
+      StartWebhooks(flags.webhooks, **binder, *identity, log);
+  if (!webhooks.ok()) return Fail("run", webhooks.status(), console);
   ConfigWatch watch(flags, console, *config);
-  const absl::Status end = RunUntilSignal(**binder, signals, watch, log);
+  const absl::Status end = RunUntilSignal({.binder = **binder,
+                                           .webhooks = webhooks->get(),
+                                           .drain = flags.webhooks.drain,
+                                           .signals = signals},
+                                          watch, log);
   if (end.ok()) return kExitDone;
   log.Error(end.ToString());
   return kExitEnvironment;

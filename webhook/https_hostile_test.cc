@@ -239,7 +239,7 @@ TEST_F(HttpsHostileRun, AnyBytesGetAnAnswerOrAClose) {
             << times.back() << "; " << MemoryUsed() - memory << " KiB more"
             << std::endl;
   EXPECT_EQ(Ask(PodText()).code, 200);
-  server_->Stop();
+  server_->Stop(absl::Seconds(20));
   EXPECT_EQ(server_->open_connections(), 0u);
   EXPECT_GT(server_->Count(HttpsEvent::kRefused), requests / 10);
   EXPECT_EQ(server_->Count(HttpsEvent::kTooSlow), 0u);

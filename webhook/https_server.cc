@@ -56,7 +56,7 @@ class Server : public HttpsServer {
       : shared_(std::move(options)), certificate_(std::move(certificate)) {
     shared_.on_end = [this] { EndWhenEmpty(); };
   }
-  ~Server() override { Stop(); }
+  ~Server() override { Stop(absl::ZeroDuration()); }
 
   absl::Status Listen() {
     const std::string& text = shared_.options.address;
@@ -90,10 +90,10 @@ class Server : public HttpsServer {
 
   void BeginDrain() override { shared_.draining = true; }
 
-  void Stop() override {
+  void Stop(absl::Duration limit) override {
     if (!thread_.joinable()) return;
     shared_.draining = true;
-    asio::post(shared_.io, [this] { EndAll(); });
+    asio::post(shared_.io, [this, limit] { EndAll(limit); });
     thread_.join();
     shared_.reviewers.join();
   }
@@ -186,7 +186,7 @@ class Server : public HttpsServer {
     });
   }
 
-  void EndAll() {
+  void EndAll(absl::Duration limit) {
     shared_.stopping = true;
     error_code ignored;
     acceptor_.close(ignored);
@@ -194,8 +194,7 @@ class Server : public HttpsServer {
     look_.cancel();
     const auto all = shared_.connections;
     for (const auto& connection : all) connection->EndSoon();
-    too_long_.expires_after(
-        absl::ToChronoNanoseconds(shared_.options.limits.stop));
+    too_long_.expires_after(absl::ToChronoNanoseconds(limit));
     too_long_.async_wait([this](error_code cancelled) {
       if (cancelled) return;
       const auto rest = shared_.connections;

@@ -9,8 +9,9 @@
 //        },
 //        .health = [&] { return loop.Health(); }});
 //   ...
-//   (*server)->BeginDrain();  // /readyz fails; all else goes on
-//   (*server)->Stop();        // ends what is idle, finishes what is under way
+//   (*server)->BeginDrain();             // /readyz fails; all else goes on
+//   (*server)->Stop(absl::Seconds(10));  // ends what is idle, finishes what is
+//   under way
 //
 // One thread has all connections and does TLS, a few others judge reviews; a
 // request waits for nobody but these. What a client sends, whatever it is,
@@ -57,8 +58,6 @@ struct HttpsLimits {
   // How long a review may wait to be begun; over it: 503. The API server waits
   // 10 s in all.
   absl::Duration queue = absl::Seconds(4);
-  // How long Stop waits for what is under way.
-  absl::Duration stop = absl::Seconds(10);
 };
 
 struct HttpsOptions {
@@ -103,7 +102,7 @@ class HttpsServer {
   // address is none; kUnavailable: it cannot be listened on.
   static absl::StatusOr<std::unique_ptr<HttpsServer>> Start(
       HttpsOptions options);
-  // Stops.
+  // Stops, without waiting for what is under way.
   virtual ~HttpsServer() = default;
 
   virtual int port() const = 0;
@@ -111,9 +110,9 @@ class HttpsServer {
   // From now on /readyz is 503 and each answer the last of its connection;
   // else all goes on. For the time until nobody is sent here any more.
   virtual void BeginDrain() = 0;
-  // Closes what is idle, finishes what is under way, in limits.stop and the
-  // bound of one review at most. Blocks; further calls do nothing.
-  virtual void Stop() = 0;
+  // Closes what is idle and waits for what is under way, for `limit` and then
+  // the bound of one review at most. Blocks; further calls do nothing.
+  virtual void Stop(absl::Duration limit) = 0;
 
   // Looks at the certificates now, as happens every certificate_look, and
   // returns what came of it: an error when those that are there are refused.

@@ -186,7 +186,7 @@ TEST_F(HttpsServerTest, DrainsThenStops) {
   EXPECT_THAT(last->head, HasSubstr("Connection: close"));
   EXPECT_EQ(Ask(GetText("/readyz")).code, 503);
   EXPECT_EQ(Ask(PodText()).code, 200);
-  server_->Stop();
+  server_->Stop(absl::Seconds(20));
   EXPECT_EQ(idle->ReadToEnd(), "");
   EXPECT_EQ(server_->open_connections(), 0u);
 }
@@ -208,7 +208,7 @@ TEST_F(HttpsServerTest, FinishesWhatIsUnderWayWhenItStops) {
   const auto idle = Connect(), busy = Connect();
   busy->Send(PodText());
   slow.begun.WaitForNotification();
-  std::thread stops([&] { server_->Stop(); });
+  std::thread stops([&] { server_->Stop(absl::Seconds(20)); });
   EXPECT_EQ(idle->ReadToEnd(), "");  // it is stopping
   slow.go_on.Notify();
   const std::optional<TestAnswer> answer = busy->Read();
@@ -221,13 +221,12 @@ TEST_F(HttpsServerTest, FinishesWhatIsUnderWayWhenItStops) {
 TEST_F(HttpsServerTest, StopsInItsTimeWhateverIsUnderWay) {
   SlowReview slow;
   options_.review = [&](absl::string_view body) { return slow(body); };
-  options_.limits.stop = absl::Milliseconds(20);
   Start();
   const auto half = Connect(), busy = Connect();
   half->Send("POST /mutate-pod HTTP/1.1\r\n");
   busy->Send(PodText());
   slow.begun.WaitForNotification();
-  std::thread stops([&] { server_->Stop(); });
+  std::thread stops([&] { server_->Stop(absl::Milliseconds(20)); });
   EXPECT_EQ(busy->ReadToEnd(), "");
   EXPECT_EQ(half->ReadToEnd(), "");
   slow.go_on.Notify();

@@ -1,14 +1,21 @@
 // `gpubinder run` where it cannot run: each time one clear message and an exit
 // code that says whose fault it is.
 
-#include <fstream>
+#include <signal.h>
 
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "journal/journal.h"
 #include "tools/stories/child_process.h"
+#include "webhook/test_secret.h"
+#include "webhook/tls_test_client.h"
 
 namespace gpubinder {
 namespace {
@@ -72,6 +79,45 @@ TEST_F(RunProcessTest, ABadConfigurationIsRefusedWithItsField) {
 
 TEST_F(RunProcessTest, AnUnknownFlagIsRefusedWithTheNearest) {
   ExpectSays(RunWith({"--jurnal", "x"}), 2, "--journal");
+}
+
+TEST_F(RunProcessTest, WebhooksWithoutCertificatesAreRefused) {
+  const ChildEnd end = RunWith({"--webhook-certificates", folder_.path()});
+  EXPECT_EQ(end.code, 3);
+  EXPECT_THAT(end.output,
+              HasSubstr(absl::StrCat("gpubinder run: webhook certificates in ",
+                                     folder_.path(), ": tls.crt: No such")));
+  ExpectSays(RunWith({"--webhook-drain", "soon"}), 2, "--webhook-drain");
+}
+
+TEST_F(RunProcessTest, WebhooksAreServedUntilASecondSignal) {
+  TestSecret secret;
+  std::vector<std::string> arguments = Arguments();
+  for (const std::string& more :
+       {std::string("--webhook-certificates"), secret.directory(),
+        std::string("--webhook-address"), std::string("127.0.0.1:0"),
+        std::string("--webhook-drain"), std::string("10m")}) {
+    arguments.push_back(more);
+  }
+  ChildProcess binder(ChildOptions{arguments, {}});
+  int port = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(
+      binder.RestOfLine("webhooks on 127.0.0.1:0, port ", absl::Minutes(1)),
+      &port))
+      << binder.output();
+  const auto ask = [port](const char* path) {
+    const auto client = TlsTestClient::Connect(port);
+    if (client == nullptr || !client->Send(GetText(path))) return TestAnswer();
+    return client->Read().value_or(TestAnswer());
+  };
+  EXPECT_EQ(ask("/readyz").body, "the cluster has not been listed yet\n");
+  binder.Signal(SIGTERM);
+  while (ask("/readyz").body != "ending\n") {
+  }
+  EXPECT_EQ(ask("/healthz").code, 200);
+  binder.Signal(SIGTERM);
+  const ChildEnd end = binder.AwaitEnd(absl::Minutes(1));
+  EXPECT_EQ(end.code, 0) << end.output;
 }
 
 TEST_F(RunProcessTest, AJournalThatAnotherHasIsNotTouched) {
