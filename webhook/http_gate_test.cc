@@ -8,12 +8,10 @@
 namespace gpubinder {
 namespace {
 
-RequestHead Post() {
-  return {.method = "POST",
-          .target = "/mutate-vmi?timeout=10s",
-          .host = "a",
-          .content_type = "application/json"};
-}
+const RequestHead kPost = {.method = "POST",
+                           .target = "/mutate-vmi?timeout=10s",
+                           .host = "a",
+                           .content_type = "application/json"};
 
 TEST(HttpGateTest, LeadsToItsPlaces) {
   struct Case {
@@ -27,7 +25,7 @@ TEST(HttpGateTest, LeadsToItsPlaces) {
       {"GET", "/readyz?verbose", Route::kReadiness},
   };
   for (const Case& c : cases) {
-    RequestHead head = Post();
+    RequestHead head = kPost;
     head.method = c.method;
     head.target = c.target;
     const auto route = RouteOf(head);
@@ -40,15 +38,15 @@ TEST(HttpGateTest, TakesWhatServersMaySendToo) {
   for (const absl::string_view type :
        {"application/json; charset=utf-8", "Application/JSON",
         "application/json ;"}) {
-    RequestHead head = Post();
+    RequestHead head = kPost;
     head.content_type = type;
     EXPECT_TRUE(std::holds_alternative<Route>(RouteOf(head))) << type;
   }
-  RequestHead head = Post();
+  RequestHead head = kPost;
   head.version = 10;
   head.host = "";
   EXPECT_TRUE(std::holds_alternative<Route>(RouteOf(head)));
-  head = Post();
+  head = kPost;
   head.transfer_encoding = "Chunked";
   head.content_encoding = "identity";
   head.expect = "100-Continue";
@@ -63,14 +61,14 @@ struct Refused {
 
 RequestHead With(absl::string_view RequestHead::*field,
                  absl::string_view value) {
-  RequestHead head = Post();
+  RequestHead head = kPost;
   head.*field = value;
   return head;
 }
 
 TEST(HttpGateTest, SaysWhatItFoundAndWhatIsLegal) {
   using H = RequestHead;
-  RequestHead version = Post();
+  RequestHead version = kPost;
   version.version = 20;
   const std::vector<Refused> cases = {
       {With(&H::method, "GET"), 405, "method: found \"GET\", want POST\n"},

@@ -19,6 +19,23 @@
 #include "proto/check.h"
 
 namespace gpubinder {
+namespace {
+
+// OpenSSL's number; 0: any.
+int NumberOf(TlsVersion version) {
+  switch (version) {
+    case TlsVersion::kAny:
+      return 0;
+    case TlsVersion::k11:
+      return TLS1_1_VERSION;
+    case TlsVersion::k12:
+      return TLS1_2_VERSION;
+    case TlsVersion::k13:
+      return TLS1_3_VERSION;
+  }
+}
+
+}  // namespace
 
 struct TlsTestClient::Tls {
   ~Tls() {
@@ -52,8 +69,8 @@ bool TlsTestClient::Handshake(const TestTls& tls) {
   tls_ = std::make_unique<Tls>();
   // Old versions need it on this side too.
   SSL_CTX_set_cipher_list(tls_->context, "ALL:@SECLEVEL=0");
-  SSL_CTX_set_min_proto_version(tls_->context, tls.least_version);
-  SSL_CTX_set_max_proto_version(tls_->context, tls.most_version);
+  SSL_CTX_set_min_proto_version(tls_->context, NumberOf(tls.version));
+  SSL_CTX_set_max_proto_version(tls_->context, NumberOf(tls.version));
   tls_->ssl = SSL_new(tls_->context);
   if (!tls.protocols.empty()) {
     SSL_set_alpn_protos(
@@ -63,7 +80,8 @@ bool TlsTestClient::Handshake(const TestTls& tls) {
   SSL_set_fd(tls_->ssl, fd_);
   ERR_clear_error();
   if (SSL_connect(tls_->ssl) == 1) return true;
-  failure_ = ERR_GET_REASON(ERR_peek_error());
+  refused_version_ =
+      ERR_GET_REASON(ERR_peek_error()) == SSL_R_TLSV1_ALERT_PROTOCOL_VERSION;
   return false;
 }
 

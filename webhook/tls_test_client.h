@@ -19,9 +19,10 @@ struct TestAnswer {
   std::string body;
 };
 
+enum class TlsVersion { kAny, k11, k12, k13 };
+
 struct TestTls {
-  // Numbers of OpenSSL; 0: any.
-  int least_version = 0, most_version = 0;
+  TlsVersion version = TlsVersion::kAny;
   std::string protocols;  // ALPN, in its wire form
 };
 
@@ -49,11 +50,11 @@ class TlsTestClient {
   // Waits so long for bytes or the end; whether the server has closed.
   bool IsClosedWithin(int milliseconds);
 
-  // "serial" of the server's certificate, the protocol that ALPN chose, and
-  // the reason of the last failed handshake.
+  // The serial number of the server's certificate; what ALPN chose.
   std::string serial() const;
   std::string protocol() const;
-  int failure() const { return failure_; }
+  // Whether the server ended the handshake because of the version.
+  bool refused_version() const { return refused_version_; }
 
  private:
   struct Tls;
@@ -62,7 +63,7 @@ class TlsTestClient {
   int fd_ = -1;
   std::unique_ptr<Tls> tls_;
   std::string buffer_;
-  int failure_ = 0;
+  bool refused_version_ = false;
 };
 
 // "POST <path>" of a review as the API server sends it.
