@@ -3,7 +3,6 @@
 #include <atomic>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,7 +89,7 @@ class RunWebhooksTest : public testing::Test {
   TestAnswer Ask(const std::string& text) {
     const auto client = TlsTestClient::Connect(webhooks_->server().port());
     if (client == nullptr || !client->Send(text)) return {};
-    return client->Read().value_or(TestAnswer());
+    return client->Read();
   }
 
   TestSecret secret_;

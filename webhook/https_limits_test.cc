@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -157,39 +156,27 @@ TEST_F(HttpsLimitsTest, AnOldConnectionsAnswerIsItsLast) {
   EXPECT_THAT(answer.head, HasSubstr("Connection: close\r\n"));
 }
 
-// Reviews that wait until all are told.
-class BusyHttpsTest : public HttpsLimitsTest {
- protected:
-  // `clients` connections whose reviews have begun.
-  std::vector<std::unique_ptr<TlsTestClient>> Occupy(int clients) {
-    const auto begun = std::make_shared<absl::BlockingCounter>(clients);
-    options_.review_threads = clients;
-    options_.review =
-        [this, begun](absl::string_view) -> absl::StatusOr<std::string> {
-      begun->DecrementCount();
-      go_on_.WaitForNotification();
-      return "{}";
-    };
-    Start();
-    std::vector<std::unique_ptr<TlsTestClient>> busy;
-    for (int i = 0; i < clients; ++i) {
-      busy.push_back(Connect());
-      busy.back()->Send(PodText());
-    }
-    begun->Wait();
-    return busy;
-  }
-  absl::Notification go_on_;
-};
-
-TEST_F(BusyHttpsTest, OneConnectionTooManyIsClosed) {
+TEST_F(HttpsLimitsTest, OneConnectionTooManyIsClosed) {
+  absl::BlockingCounter begun(2);
+  absl::Notification go_on;
   options_.limits.connections = 2;
-  const auto busy = Occupy(2);
+  options_.limits.queue = absl::Minutes(1);
+  options_.review = [&](absl::string_view) -> absl::StatusOr<std::string> {
+    begun.DecrementCount();
+    go_on.WaitForNotification();
+    return "{}";
+  };
+  Start();
+  const auto first = Connect(), second = Connect();
+  first->Send(PodText());
+  second->Send(PodText());
+  begun.Wait();
   EXPECT_EQ(TlsTestClient::Connect(server_->port()), nullptr);
   EXPECT_EQ(server_->Count(HttpsEvent::kOverLimit), 1u);
   EXPECT_EQ(server_->Count(HttpsEvent::kMadeRoom), 0u);
-  go_on_.Notify();
-  for (const auto& client : busy) EXPECT_EQ(client->Read()->code, 200);
+  go_on.Notify();
+  EXPECT_EQ(first->Read().code, 200);
+  EXPECT_EQ(second->Read().code, 200);
 }
 
 TEST_F(HttpsLimitsTest, ANewcomerTakesThePlaceOfTheLongestIdle) {
@@ -198,7 +185,7 @@ TEST_F(HttpsLimitsTest, ANewcomerTakesThePlaceOfTheLongestIdle) {
   const auto first = Connect(), second = Connect();
   for (TlsTestClient* client : {first.get(), second.get()}) {
     client->Send(GetText("/healthz"));
-    EXPECT_EQ(client->Read()->code, 200);
+    EXPECT_EQ(client->Read().code, 200);
   }
   // Those two are idle as soon as the server knows that it has answered.
   std::unique_ptr<TlsTestClient> third;
@@ -206,30 +193,42 @@ TEST_F(HttpsLimitsTest, ANewcomerTakesThePlaceOfTheLongestIdle) {
   EXPECT_EQ(first->ReadToEnd(), "");
   for (TlsTestClient* client : {second.get(), third.get()}) {
     client->Send(GetText("/healthz"));
-    EXPECT_EQ(client->Read()->code, 200);
+    EXPECT_EQ(client->Read().code, 200);
   }
   EXPECT_EQ(server_->Count(HttpsEvent::kMadeRoom), 1u);
 }
 
-TEST_F(BusyHttpsTest, AReviewThatWaitedTooLongIsNotBegun) {
-  options_.limits.queue = absl::Milliseconds(1);
+TEST_F(HttpsLimitsTest, AReviewThatWaitedTooLongIsNotBegun) {
+  absl::Notification begun, go_on;
   std::atomic<int> looks = 0;
+  options_.limits.queue = absl::Milliseconds(1);
+  options_.review_threads = 1;
   options_.health = [&] {
     ++looks;
     return absl::OkStatus();
   };
-  const auto busy = Occupy(1);
+  options_.review = [&](absl::string_view) -> absl::StatusOr<std::string> {
+    begun.Notify();
+    go_on.WaitForNotification();
+    return "{}";
+  };
+  Start();
+  std::unique_ptr<TlsTestClient> busy;
+  do {  // again, if this one waited too long itself
+    busy = Connect();
+    busy->Send(PodText());
+  } while (!begun.WaitForNotificationWithTimeout(absl::Seconds(1)));
+  const int before = looks;
   const auto waits = Connect();
   waits->Send(PodText());
-  while (looks < 2) std::this_thread::yield();
+  while (looks == before) std::this_thread::yield();
   ExpectStillServes();  // so the other one is in the queue
   EXPECT_FALSE(waits->IsClosedWithin(5));
-  go_on_.Notify();
-  EXPECT_EQ(busy[0]->Read()->code, 200);
-  const std::optional<TestAnswer> answer = waits->Read();
-  ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(answer->code, 503);
-  EXPECT_EQ(answer->body, "too many reviews at a time, try again\n");
+  go_on.Notify();
+  EXPECT_EQ(busy->Read().code, 200);
+  const TestAnswer answer = waits->Read();
+  EXPECT_EQ(answer.code, 503);
+  EXPECT_EQ(answer.body, "too many reviews at a time, try again\n");
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST_F(HttpsReloadTest, ShowsTheNewPairToNewConnections) {
   EXPECT_NE(SerialShown(), old->serial());
   // The old connection goes on.
   old->Send(PodText());
-  EXPECT_EQ(old->Read()->code, 200);
+  EXPECT_EQ(old->Read().code, 200);
   EXPECT_THAT(Told(), ElementsAre("taken"));
   EXPECT_GT(server_->certificate_end(), absl::Now());
 }
@@ -103,8 +103,8 @@ TEST_F(HttpsReloadTest, DropsNothingUnderLoad) {
           client = TlsTestClient::Connect(server_->port());
         }
         const bool sent = client != nullptr && client->Send(text);
-        const auto answer = sent ? client->Read() : std::nullopt;
-        ++(answer.has_value() && answer->code == 200 ? answered : failed);
+        const int code = sent ? client->Read().code : 0;
+        ++(code == 200 ? answered : failed);
       }
     });
   }

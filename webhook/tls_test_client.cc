@@ -112,10 +112,10 @@ void TlsTestClient::EndSending() {
   shutdown(fd_, SHUT_WR);
 }
 
-std::optional<TestAnswer> TlsTestClient::Read() {
+TestAnswer TlsTestClient::Read() {
   size_t end = 0;
   while ((end = buffer_.find("\r\n\r\n")) == std::string::npos) {
-    if (!Receive()) return std::nullopt;
+    if (!Receive()) return {};
   }
   TestAnswer answer{.head = buffer_.substr(0, end + 2)};
   buffer_.erase(0, end + 4);
@@ -128,7 +128,7 @@ std::optional<TestAnswer> TlsTestClient::Read() {
     }
   }
   while (buffer_.size() < size) {
-    if (!Receive()) return std::nullopt;
+    if (!Receive()) return {};
   }
   answer.body = buffer_.substr(0, size);
   buffer_.erase(0, size);

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -43,8 +42,8 @@ class TlsTestClient {
   bool Send(absl::string_view bytes);
   // Ends what is sent, in TLS and TCP; answers can still be read.
   void EndSending();
-  // The next answer, by its Content-Length; nothing: the server closed first.
-  std::optional<TestAnswer> Read();
+  // The next answer, by its Content-Length; code 0: the server closed first.
+  TestAnswer Read();
   // What else comes until the server closes.
   std::string ReadToEnd();
   // Waits so long for bytes or the end; whether the server has closed.
