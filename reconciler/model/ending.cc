@@ -11,8 +11,6 @@
 namespace gpubinder {
 namespace {
 
-constexpr absl::Duration kWindow = absl::Minutes(10);
-
 // By run strategy: a VM that starts its VMI again by itself, and one that is
 // halted or none, lose it; the others are told to restart. Whether a call was
 // sent.
@@ -59,16 +57,18 @@ void EndingValve::Count() {
       ending_[set.launcher.node].insert(vmi.meta.uid);
     }
   }
-  for (const auto& [set, ending] : snapshot.endings) {
-    if (ending.at <= plan_.now() - kWindow) continue;
-    ++recent_;
-    next_ = std::min(next_, ending.at + kWindow);
+  for (const auto& [vmi, at] : snapshot.endings) {
+    if (at <= plan_.now() - kEndingWindow) continue;
+    recent_.insert(vmi);
+    next_ = std::min(next_, at + kEndingWindow);
   }
 }
 
 bool EndingValve::Take(const std::string& node, const std::string& vmi_uid) {
   if (!counted_ && !Planted(Bug::kValveOfOnePass)) Count();
-  if (recent_ >= plan_.config().max_endings) {
+  // One whose memory was not written, or was taken over, counts already.
+  if (!recent_.contains(vmi_uid) &&
+      static_cast<int64_t>(recent_.size()) >= plan_.config().max_endings) {
     plan_.WakeAt(next_);
     return false;
   }
@@ -78,7 +78,7 @@ bool EndingValve::Take(const std::string& node, const std::string& vmi_uid) {
     return false;
   }
   there.insert(vmi_uid);
-  ++recent_;
+  recent_.insert(vmi_uid);
   return true;
 }
 

@@ -31,7 +31,7 @@ class EndingValve {
   bool counted_ = false;
   // Uids of VMIs that are being ended or deleted, by node.
   absl::btree_map<std::string, absl::btree_set<std::string>> ending_;
-  int64_t recent_ = 0;
+  absl::btree_set<std::string> recent_;  // of the last ten minutes
   absl::Time next_ = absl::InfiniteFuture();
 };
 

@@ -8,6 +8,7 @@
 #include "proto/utf8.h"
 #include "reconciler/model/by_hand.h"
 #include "reconciler/model/fold_changes.h"
+#include "reconciler/model/fold_endings.h"
 #include "reconciler/model/fold_objects.h"
 #include "reconciler/model/fold_refusals.h"
 #include "reconciler/model/launcher.h"
@@ -60,6 +61,10 @@ Change Store(Origin origin, absl::Time at, T&& object, Snapshot& snapshot) {
     }
   } else {
     NoteChange<T>(nullptr, &object, snapshot);
+  }
+  if constexpr (std::is_same_v<T, GpuClaimSet>) {
+    NoteEndingSeen(found.has_value() ? &table[*found] : nullptr, object, at,
+                   snapshot);
   }
   const Row row = table.Put(std::move(object));
   if (origin == Origin::kList) table.listed.insert(row);
@@ -194,15 +199,6 @@ void FoldUnkeptNodes(const v1::Decision& decision, absl::Time at,
   snapshot.unkept_nodes = std::move(nodes);
 }
 
-void FoldEnding(const v1::Effect& effect, absl::Time at, Snapshot& snapshot) {
-  if (!effect.has_write_claim_set() ||
-      !effect.write_claim_set().has_ended_vmi()) {
-    return;
-  }
-  snapshot.endings[effect.target().uid()] = {
-      .vmi_uid = effect.write_claim_set().ended_vmi(), .at = at};
-}
-
 Change FoldDecision(const v1::Record& record, absl::Time at,
                     Snapshot& snapshot) {
   const v1::Decision& decision = record.decision();
@@ -217,12 +213,13 @@ Change FoldDecision(const v1::Record& record, absl::Time at,
   }
   FoldUnkeptNodes(decision, at, snapshot);
   ForgetUsageWrites(at, snapshot);
+  ForgetEndings(at, snapshot);
   // A shadow pass sends nothing, so nothing of it is assumed.
   if (record.role() != v1::LEADER) return Change::kNone;
   for (int i = 0; i < decision.effects_size(); ++i) {
     snapshot.in_flight[{record.sequence(), static_cast<uint32_t>(i)}] =
         decision.effects(i);
-    FoldEnding(decision.effects(i), at, snapshot);
+    NoteEnding(decision.effects(i), at, snapshot);
   }
   return Change::kNone;
 }

@@ -200,20 +200,12 @@ void BeforeErase<GpuClass>(Row row, absl::Time at, Snapshot& snapshot) {
 }
 
 template <>
-void AfterStore<GpuClaimSet>(Row row, absl::Time at, Snapshot& snapshot) {
-  const GpuClaimSet& set = snapshot.claim_sets()[row];
-  NoteEpoch(set.decision, snapshot);
-  if (set.ended_vmi.empty()) return;
-  Ending& ending = snapshot.endings[set.meta.uid];
-  if (ending.vmi_uid == set.ended_vmi) return;
-  const bool listed =
-      snapshot.kinds[static_cast<size_t>(Kind::kGpuClaimSet)].listed;
-  ending = {.vmi_uid = set.ended_vmi, .at = listed ? at : absl::InfinitePast()};
+void AfterStore<GpuClaimSet>(Row row, absl::Time, Snapshot& snapshot) {
+  NoteEpoch(snapshot.claim_sets()[row].decision, snapshot);
 }
 
 template <>
 void BeforeErase<GpuClaimSet>(Row row, absl::Time, Snapshot& snapshot) {
-  snapshot.endings.erase(snapshot.claim_sets()[row].meta.uid);
   ForgetWrites(snapshot.claim_sets()[row].meta.uid, snapshot);
 }
 

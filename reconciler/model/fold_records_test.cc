@@ -95,11 +95,19 @@ TEST_F(FoldTest, AnEndingCountsFromItsRecordOnceTheSetsAreListed) {
   Begin(Kind::kGpuClaimSet);
   See(v1::ObjectEvent::LISTED, set);
   End(Kind::kGpuClaimSet);
-  EXPECT_EQ(snapshot_.endings.at("s").at, absl::InfinitePast());
-  set.ended_vmi = "v2";
+  EXPECT_TRUE(snapshot_.endings.empty());
+  set.node_name = "a";
   set.meta.resource_version = "2";
   See(v1::ObjectEvent::MODIFIED, set);
-  EXPECT_EQ(snapshot_.endings.at("s").at, now_);
+  EXPECT_TRUE(snapshot_.endings.empty());
+  set.ended_vmi = "v2";
+  set.meta.resource_version = "3";
+  See(v1::ObjectEvent::MODIFIED, set);
+  EXPECT_EQ(snapshot_.endings.at("v2"), now_);
+  set.ended_vmi = "v3";
+  set.meta.resource_version = "4";
+  See(v1::ObjectEvent::MODIFIED, set);
+  EXPECT_EQ(snapshot_.endings.size(), 2u);
 }
 
 // A recorded refusal of a VMI that is not there is settled, but not while the

@@ -112,8 +112,10 @@ struct Snapshot {
   absl::btree_map<std::string, absl::Time> gone_since;
   // By node name.
   absl::btree_map<std::string, UnkeptNode> unkept_nodes;
-  // By uid of the GPUClaimSet.
-  absl::btree_map<std::string, Ending> endings;
+  // When a VMI was asked to end, by its uid, whatever became of it and of its
+  // set's memory, if that is less than kEndingWindow ago or nothing was decided
+  // since.
+  absl::btree_map<std::string, absl::Time> endings;
   // By names of node and resource.
   absl::btree_map<std::pair<std::string, std::string>, Shortage> shortages;
   // By node: Ready is not True; KubeVirt's agent is silent and has said since

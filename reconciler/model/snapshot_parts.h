@@ -109,11 +109,8 @@ struct UnkeptNode {
 // By name of the node: the classes of what it does not keep.
 using UnkeptNodes = absl::btree_map<std::string, absl::btree_set<std::string>>;
 
-// The last VMI that was asked to end for a set.
-struct Ending {
-  std::string vmi_uid;
-  absl::Time at = absl::InfinitePast();  // infinite past: before our time
-};
+// For how long a VMI that was asked to end counts for the safety valve (M4).
+inline constexpr absl::Duration kEndingWindow = absl::Minutes(10);
 
 // How often in a row the writes of a set were refused, and when the next may
 // be tried: a conflict at once, the rest at a rate that falls to two a minute.

@@ -41,8 +41,8 @@ std::vector<Due> AllDue(const Bench& bench) {
   for (const auto& [key, rate] : seen.write_rates) {
     all.push_back({rate.until, "the pause after a refusal"});
   }
-  for (const auto& [uid, ending] : seen.endings) {
-    all.push_back({ending.at + kValveSpan, "the valve"});
+  for (const auto& [uid, at] : seen.endings) {
+    all.push_back({at + kValveSpan, "the valve"});
   }
   for (const auto& [node, unkept] : seen.unkept_nodes) {
     all.push_back({unkept.since + kValveSpan, "the mass loss"});

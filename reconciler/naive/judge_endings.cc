@@ -73,8 +73,8 @@ Bounds EndingOn(const World& world, const std::string& node, int but) {
 
 Bounds EndedLately(const World& world) {
   Bounds count;
-  for (const auto& [uid, ending] : world.snapshot->endings) {
-    const absl::Duration age = world.now - ending.at;
+  for (const auto& [uid, at] : world.snapshot->endings) {
+    const absl::Duration age = world.now - at;
     count.Add(age < kValveSpan    ? Keeps::kNo
               : age == kValveSpan ? Keeps::kUnsure
                                   : Keeps::kYes);
@@ -174,19 +174,22 @@ void JudgeValve(Bench& bench, int index, const Wish& wish,
   Bounds there = EndingOn(bench.world, set.pinned_node, index);
   there.least += on_node[set.pinned_node];
   there.most += on_node[set.pinned_node];
+  // Each counts once: its memory may have been refused or taken over since.
+  auto ended = bench.world.snapshot->endings.find(set.vmi->meta.uid);
+  const bool counts = ended != bench.world.snapshot->endings.end() &&
+                      bench.world.now - ended->second < kValveSpan;
   const bool must_not = there.least >= config.max_endings_per_node ||
-                        lately.least >= config.max_endings ||
+                        (!counts && lately.least >= config.max_endings) ||
                         bench.result->mass_loss;
   const bool may = there.most < config.max_endings_per_node &&
-                   lately.most < config.max_endings;
+                   (counts || lately.most < config.max_endings);
   const GpuClaimSet* memory = MemoryOf(bench.world, set);
   const bool remembered =
       memory != nullptr && memory->vmi_uid == set.vmi->meta.uid;
   if (found.intention >= 0) {
     if (must_not) bench.Fault(set.key, "is ended, the valve is shut");
     if (memory == nullptr) bench.Fault(set.key, "is ended without a memory");
-    ++lately.least;
-    ++lately.most;
+    if (!counts) ++lately.least, ++lately.most;
     ++on_node[set.pinned_node];
   } else if (!must_not && may && remembered && !wish.unsure) {
     bench.Fault(set.key, "M4 ends its VMI, the pass does not");

@@ -248,7 +248,7 @@ TEST_F(EndingTest, AnEndingWithoutCauseIsAFault) {
 }
 
 TEST_F(EndingTest, AnEndingThatTheValveForbidsIsAFault) {
-  snapshot_.endings["uid-other"] = {.vmi_uid = "uid-gone", .at = kNow};
+  snapshot_.endings["uid-gone"] = kNow;
   snapshot_.config.max_endings = 1;
   ExpectFault("t/run: is ended, the valve is shut");
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -60,6 +61,7 @@ void ScenarioRunner::CheckPass(const PassResult& result,
   for (const std::string& fault : JudgePass(snapshot_, now_, result)) {
     Fail(absl::StrCat("naive: ", fault));
   }
+  CheckValve(decision);
   if (replays_ == Replays::kEachPass) CheckReplay(decision);
   if (replays_ == Replays::kNever) CheckFull(decision);
   if (replays_ != Replays::kNever || sequence_ % 8 == 0) {
@@ -82,6 +84,28 @@ void ScenarioRunner::ReplayJournal() {
       }
     }
     Fold(record, object, replayed);
+  }
+}
+
+// By the journal alone: no more VMIs are ended in ten minutes than may be,
+// whatever the fold has kept of them.
+void ScenarioRunner::CheckValve(const v1::Decision& decision) {
+  std::set<std::string> ended;
+  auto count = [&](const v1::Decision& decided) {
+    const size_t before = ended.size();
+    for (const v1::Effect& effect : decided.effects()) {
+      const std::string& vmi = effect.write_claim_set().ended_vmi();
+      if (!vmi.empty()) ended.insert(vmi);
+    }
+    return ended.size() > before;
+  };
+  for (const auto& [record, object] : journal_) {
+    const absl::Time at = absl::FromUnixNanos(record.time_unix_nanos());
+    if (at > now_ - absl::Minutes(10)) count(record.decision());
+  }
+  if (count(decision) &&
+      static_cast<int64_t>(ended.size()) > config_.max_endings) {
+    Fail(absl::StrCat(ended.size(), " VMIs are ended in ten minutes"));
   }
 }
 

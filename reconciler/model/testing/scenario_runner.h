@@ -112,6 +112,7 @@ class ScenarioRunner {
   void CheckOrder(const v1::Decision& decision);
   void CheckListOrder(Snapshot other);
   void CheckIndex();
+  void CheckValve(const v1::Decision& decision);
   void Fail(std::string mistake) { mistakes_.push_back(std::move(mistake)); }
 
   Replays replays_;

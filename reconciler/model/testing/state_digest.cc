@@ -214,10 +214,6 @@ struct Feeder {
     const auto& [since, held, confirmed, classes] = value;
     All(since, held, confirmed, classes);
   }
-  void Feed(const Ending& value) {
-    const auto& [vmi, at] = value;
-    All(vmi, at);
-  }
   void Feed(const WriteRate& value) {
     const auto& [refusals, write, answer, until] = value;
     All(refusals, write, answer, until);
