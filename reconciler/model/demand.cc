@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proto/check.h"
+#include "reconciler/model/own_memory.h"
 #include "reconciler/model/pod_request.h"
 #include "reconciler/model/saturating.h"
 
@@ -30,9 +31,7 @@ void AddRejections(const ClaimSet& set, const Snapshot& snapshot,
       if (entry.until > now) demand.rejections.push_back(entry);
     }
   };
-  const GpuClaimSet* memory =
-      set.of_vm ? snapshot.claim_sets().Find(set.name_space, set.name)
-                : nullptr;
+  const GpuClaimSet* memory = OwnMemory(set, snapshot);
   if (memory != nullptr) add(memory->rejected_nodes);
   for (const Row row : set.members) {
     add(snapshot.claims()[row].rejected_nodes);

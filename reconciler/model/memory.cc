@@ -8,6 +8,7 @@
 
 #include "reconciler/model/effect.h"
 #include "reconciler/model/names.h"
+#include "reconciler/model/own_memory.h"
 #include "reconciler/model/planted.h"
 #include "reconciler/model/reason.h"
 #include "reconciler/model/verdict.h"
@@ -32,13 +33,6 @@ v1::OwnerReference OwnerOf(const ClaimSet& set, const Snapshot& snapshot) {
 bool NamesClaims(const ClaimSet& set, const Snapshot& snapshot) {
   return (set.vm.has_value() && snapshot.vms()[*set.vm].claims.present) ||
          snapshot.vmis()[*set.vmi].claims.present;
-}
-
-bool IsOwnedBy(const GpuClaimSet& memory, const std::string& uid) {
-  const auto& owners = memory.meta.owners;
-  return std::any_of(
-      owners.begin(), owners.end(),
-      [&](const OwnerReference& owner) { return owner.uid == uid; });
 }
 
 std::vector<std::string> MemberNames(const ClaimSet& set, const Plan& plan) {
@@ -173,7 +167,8 @@ void RememberVerdict(size_t index, const Verdict& verdict, Plan& plan) {
   const ClaimSet& set = plan.set(index);
   const Snapshot& snapshot = plan.snapshot();
   if (!set.of_vm || !NamesClaims(set, snapshot)) return;
-  const GpuClaimSet* memory = plan.Memory(set);
+  const GpuClaimSet* memory =
+      snapshot.claim_sets().Find(set.name_space, set.name);
   // A write to it names the set, which is frozen meanwhile.
   if (memory != nullptr && memory->meta.deleting.has_value()) return;
   if (memory == nullptr && snapshot.IsTerminating(set.name_space)) return;
@@ -184,11 +179,9 @@ void RememberVerdict(size_t index, const Verdict& verdict, Plan& plan) {
   v1::WriteClaimSet& write = *effect.mutable_write_claim_set();
   const v1::OwnerReference owner = OwnerOf(set, snapshot);
   const bool owned = memory != nullptr && IsOwnedBy(*memory, owner.uid());
-  const bool adopted = memory != nullptr && set.vmi.has_value() &&
-                       IsOwnedBy(*memory, snapshot.vmis()[*set.vmi].meta.uid);
   if (!owned) *write.mutable_owner() = owner;
   // A VM of that name made anew: what its predecessor left does not count.
-  write.set_take_over(memory != nullptr && !owned && !adopted);
+  write.set_take_over(memory != nullptr && plan.Memory(set) == nullptr);
   const GpuClaimSet fresh;
   const bool starts_anew = memory == nullptr || write.take_over();
   const bool differs =
@@ -199,13 +192,8 @@ void RememberVerdict(size_t index, const Verdict& verdict, Plan& plan) {
 }
 
 bool StoodWhole(const ClaimSet& set, const Plan& plan) {
-  const Snapshot& snapshot = plan.snapshot();
   const GpuClaimSet* memory = plan.Memory(set);
-  if (memory == nullptr || memory->node_name.empty()) return false;
-  return (set.vm.has_value() &&
-          IsOwnedBy(*memory, snapshot.vms()[*set.vm].meta.uid)) ||
-         (set.vmi.has_value() &&
-          IsOwnedBy(*memory, snapshot.vmis()[*set.vmi].meta.uid));
+  return memory != nullptr && !memory->node_name.empty();
 }
 
 }  // namespace gpubinder

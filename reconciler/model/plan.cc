@@ -10,6 +10,7 @@
 #include "reconciler/model/config.h"
 #include "reconciler/model/effect.h"
 #include "reconciler/model/judge.h"
+#include "reconciler/model/own_memory.h"
 #include "reconciler/model/planted.h"
 #include "reconciler/model/reason.h"
 #include "reconciler/model/write_rate.h"
@@ -124,8 +125,7 @@ NameId Plan::node(Row claim) const {
 }
 
 const GpuClaimSet* Plan::Memory(const ClaimSet& set) const {
-  if (!set.of_vm) return nullptr;
-  return snapshot_.claim_sets().Find(set.name_space, set.name);
+  return OwnMemory(set, snapshot_);
 }
 
 void Plan::Place(size_t index, NameId node) {

@@ -263,6 +263,8 @@ void SettleKubelet(const KubeletRefusal& refusal, Plan& plan) {
     if (plan.set(i).key() == key) set = i;
   }
   if (set.has_value() && !plan.IsOpen(*set)) return;
+  // Another owner's: kept until the set has taken it over.
+  if (set.has_value() && plan.Memory(plan.set(*set)) == nullptr) return;
   const RejectedNode* there = FindEntry(*memory, refusal.pod_uid);
   // A pod is judged once: an entry that has lapsed is not written anew, nor to
   // a member that it has not reached before.

@@ -162,8 +162,6 @@ std::vector<int> OnNode(const World& world, const std::vector<int>& claims,
                         const std::string& node);
 std::set<std::string> NodesOf(const World& world,
                               const std::vector<int>& claims);
-// The set's memory, where it is this VM's.
-const GpuClaimSet* MemoryOf(const World& world, const SetState& set);
 
 }  // namespace gpubinder::naive
 

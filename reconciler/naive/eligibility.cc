@@ -107,18 +107,8 @@ void Rejections(const World& world, const Ask& ask, const Node& node,
   auto add = [&](const std::vector<RejectedNode>& more) {
     entries.insert(entries.end(), more.begin(), more.end());
   };
-  for (const GpuClaimSet* memory : world.memories) {
-    if (!set.of_vm || memory->meta.name_space != set.name_space ||
-        memory->meta.name != set.name) {
-      continue;
-    }
-    const std::string owner =
-        memory->meta.owners.empty() ? "" : memory->meta.owners[0].uid;
-    if ((set.vm != nullptr && owner == set.vm->meta.uid) ||
-        (set.vmi != nullptr && owner == set.vmi->meta.uid)) {
-      add(memory->rejected_nodes);
-    }
-  }
+  const GpuClaimSet* memory = MemoryOf(world, set);
+  if (memory != nullptr) add(memory->rejected_nodes);
   for (const int member : set.members) {
     add(world.claims[member].claim->rejected_nodes);
   }

@@ -162,21 +162,6 @@ std::set<std::string> NodesOf(const World& world,
   return nodes;
 }
 
-const GpuClaimSet* MemoryOf(const World& world, const SetState& set) {
-  for (const GpuClaimSet* memory : world.memories) {
-    if (!set.of_vm || memory->meta.name_space != set.name_space ||
-        memory->meta.name != set.name || memory->meta.owners.empty()) {
-      continue;
-    }
-    const std::string& owner = memory->meta.owners[0].uid;
-    if ((set.vm != nullptr && owner == set.vm->meta.uid) ||
-        (set.vmi != nullptr && owner == set.vmi->meta.uid)) {
-      return memory;
-    }
-  }
-  return nullptr;
-}
-
 namespace {
 
 void ReadDeeds(Bench& bench) {

@@ -136,20 +136,6 @@ void JudgeCall(Bench& bench, const SetState& set, const v1::Effect& effect) {
   }
 }
 
-// The uid alone says whom the memory means: also one that another left, say a
-// VM that has gone, and that this pass takes over. With that one being deleted
-// nothing is sent.
-bool WasAsked(const World& world, const SetState& set) {
-  const GpuClaimSet* own = MemoryOf(world, set);
-  return std::any_of(world.memories.begin(), world.memories.end(),
-                     [&](const GpuClaimSet* memory) {
-                       return memory->ended_vmi == set.vmi->meta.uid &&
-                              memory->meta.name_space == set.name_space &&
-                              memory->meta.name == set.name &&
-                              (memory == own || !memory->meta.deleting);
-                     });
-}
-
 // Asked for before: repeated for as long as it has had no effect; in the next
 // pass where this one has moved a part of the set.
 void JudgeRepeat(Bench& bench, int index, const EndingEffects& found) {
@@ -199,13 +185,7 @@ void JudgeValve(Bench& bench, int index, const Wish& wish,
 }  // namespace
 
 bool IsToEnd(const World& world, const SetState& set) {
-  if (set.vmi == nullptr || set.gated != nullptr) return false;
-  return std::any_of(world.memories.begin(), world.memories.end(),
-                     [&](const GpuClaimSet* memory) {
-                       return memory->ended_vmi == set.vmi->meta.uid &&
-                              memory->meta.name_space == set.name_space &&
-                              memory->meta.name == set.name;
-                     });
+  return set.gated == nullptr && WasAskedToEnd(world, set);
 }
 
 bool IsEndingCall(const v1::Effect& effect) {
@@ -278,7 +258,7 @@ void JudgeEndings(Bench& bench) {
     if (!wish.reasons.empty() && !wish.unsure) {
       bench.said[index] = {.reasons = {*wish.reasons.begin()}};
     }
-    if (WasAsked(bench.world, set)) {
+    if (WasAskedToEnd(bench.world, set)) {
       JudgeRepeat(bench, index, found);
       continue;
     }

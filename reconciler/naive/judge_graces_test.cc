@@ -257,12 +257,14 @@ TEST_F(EndingTest, ACallThatIsNotRepeatedIsAFault) {
   ExpectRepeatOf(*snapshot_.claim_sets().Find("t", "run"));
 }
 
-// The memory is of a VM that has gone: its uid of the VMI still counts.
-TEST_F(EndingTest, AnotherOwnersMemoryThatAskedIsRepeatedToo) {
+// The memory is of a VM that has gone: it is taken over first.
+TEST_F(EndingTest, AnEndingInAnotherOwnersMemoryIsAFault) {
   GpuClaimSet memory = *snapshot_.claim_sets().Find("t", "run");
   memory.meta.owners = {
       {.kind = "VirtualMachine", .name = "run", .uid = "uid-gone"}};
-  ExpectRepeatOf(memory);
+  memory.meta.resource_version = "2";
+  Add(memory);
+  ExpectFault("t/run: is ended without a memory");
 }
 
 TEST_F(EndingTest, AMassLossOfFewNodesIsAFault) {

@@ -29,11 +29,7 @@ std::map<std::string, Loss> Unkept(const World& world) {
       // What a tenant writes on its pod says nothing of the node.
       const std::set<v1::Reason> more = OfPinned(world, set, node, false);
       grounds.reasons.insert(more.begin(), more.end());
-      const GpuClaimSet* memory = MemoryOf(world, set);
-      if (set.vmi != nullptr && memory != nullptr &&
-          memory->ended_vmi == set.vmi->meta.uid) {
-        grounds.unsure = true;
-      }
+      if (WasAskedToEnd(world, set)) grounds.unsure = true;
       Loss& loss = unkept[node];
       if (!grounds.reasons.empty() && !set.frozen && !set.stuck) {
         loss.keeps = Keeps::kNo;

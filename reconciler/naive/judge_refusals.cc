@@ -190,6 +190,8 @@ void JudgeKubelet(Bench& bench, const KubeletRefusal& refusal,
   }
   // Another VM's memory of that name takes nothing of this one.
   if (memory->vmi_uid != refusal.vmi_uid) return;
+  const int index = IndexOf(world, key);
+  if (index >= 0 && MemoryOf(world, world.sets[index]) != memory) return;
   const std::string& uid = refusal.pod_uid;
   const RejectedNode* entry = EntryFor(memory->rejected_nodes, uid);
   const bool written = Writes(bench, memory->meta.uid, uid);

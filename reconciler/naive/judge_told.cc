@@ -216,6 +216,24 @@ void JudgeMemory(Bench& bench, const SetState& set, const SetView& view) {
   if (warned) JudgeEvent(bench, set, told, reason, transitions + 1);
 }
 
+// A memory that is taken over is reset: what the same pass wrote to it or sent
+// because of it would be forgotten.
+void JudgeTakenOver(Bench& bench) {
+  for (const v1::Effect& reset : bench.result->effects) {
+    if (!reset.write_claim_set().take_over()) continue;
+    for (const v1::Effect& effect : bench.result->effects) {
+      const bool writes = effect.target().uid() == reset.target().uid() &&
+                          (effect.has_record_rejection() ||
+                           effect.write_claim_set().has_ended_vmi());
+      const bool calls = effect.set_key() == reset.set_key() &&
+                         (IsEndingCall(effect) || !CallOf(effect).empty());
+      if (writes || calls) {
+        bench.Fault(reset.set_key(), "needs a memory that it takes over first");
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::string WithoutNumbers(const std::string& text) {
@@ -264,6 +282,7 @@ void JudgeTold(Bench& bench) {
     JudgeConditions(bench, set, found->second->verdict.reason);
     if (set.of_vm) JudgeMemory(bench, set, *found->second);
   }
+  JudgeTakenOver(bench);
   JudgeClasses(bench);
 }
 

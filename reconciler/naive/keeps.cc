@@ -132,11 +132,7 @@ absl::Time BoundAt(const World& world, const SetState& set,
 
 // Asked to end before: it leaves, whoever else has to.
 bool LeavesAnyhow(const World& world, const SetState& set) {
-  if (set.vmi == nullptr) return false;
-  return std::any_of(world.memories.begin(), world.memories.end(),
-                     [&](const GpuClaimSet* memory) {
-                       return memory->ended_vmi == set.vmi->meta.uid;
-                     });
+  return WasAskedToEnd(world, set);
 }
 
 // 0 to 3 as N7 has them; 4: it does not leave.

@@ -128,6 +128,11 @@ bool IsCordoned(const Node& node);
 std::string ReadyStatus(const Node& node);
 // Nothing can be made there any more.
 bool IsTerminating(const World& world, const std::string& name_space);
+// The set's memory, where it is this VM's: what another owner has left in it
+// says nothing.
+const GpuClaimSet* MemoryOf(const World& world, const SetState& set);
+// M4: the set's own memory says that its VMI was asked to end.
+bool WasAskedToEnd(const World& world, const SetState& set);
 
 // sets.cc: S1, the launcher (C5, G1), what is wrong with a set.
 void FindSets(World& world);

@@ -157,4 +157,25 @@ std::string ReadyStatus(const Node& node) {
   return "";
 }
 
+const GpuClaimSet* MemoryOf(const World& world, const SetState& set) {
+  for (const GpuClaimSet* memory : world.memories) {
+    if (!set.of_vm || memory->meta.name_space != set.name_space ||
+        memory->meta.name != set.name || memory->meta.owners.empty()) {
+      continue;
+    }
+    const std::string& owner = memory->meta.owners[0].uid;
+    if ((set.vm != nullptr && owner == set.vm->meta.uid) ||
+        (set.vmi != nullptr && owner == set.vmi->meta.uid)) {
+      return memory;
+    }
+  }
+  return nullptr;
+}
+
+bool WasAskedToEnd(const World& world, const SetState& set) {
+  const GpuClaimSet* memory = MemoryOf(world, set);
+  return set.vmi != nullptr && memory != nullptr &&
+         memory->ended_vmi == set.vmi->meta.uid;
+}
+
 }  // namespace gpubinder::naive
