@@ -26,7 +26,7 @@ enum class Change { kNone, kMatters };
 
 // The version of fold and pass together: raised when either would give
 // another result for an old journal.
-inline constexpr uint32_t kModelVersion = 5;
+inline constexpr uint32_t kModelVersion = 6;
 
 // Folds one record. `object` is the decoded object of an ObjectEvent or of an
 // Outcome's, and nothing for the other payloads and for text that is no JSON
