@@ -31,6 +31,14 @@ int64_t NodesInUse(const UnkeptNodes& unkept, const Snapshot& snapshot) {
   return sum;
 }
 
+// More was booked there than the node had: by a VM that migrated to it, not by
+// a loss.
+bool IsOverbooked(NameId node, const std::string& resource,
+                  const Snapshot& snapshot) {
+  return snapshot.shortages.at({snapshot.names.Text(node), resource})
+      .overbooked;
+}
+
 // For another reason than a cordon, and than what a tenant may write.
 UnkeptNodes FindUnkept(Plan& plan) {
   UnkeptNodes unkept;
@@ -41,6 +49,7 @@ UnkeptNodes FindUnkept(Plan& plan) {
     }
   };
   for (const auto& [victim, why] : ChooseVictims(plan)) {
+    if (IsOverbooked(victim.second, why.resource(), plan.snapshot())) continue;
     add(BoundOn(plan.set(victim.first), victim.second, plan), victim.second);
   }
   for (size_t i = 0; i < plan.size(); ++i) {

@@ -16,6 +16,29 @@ v1::ReasonDetail Detail(v1::Reason reason, std::string text) {
   return detail;
 }
 
+// Claims that stand there booked under the resource their class had before it
+// was made anew: what the pod asks for is booked for nobody (C2).
+void CheckResources(const ClaimSet& set, const Plan& plan,
+                    std::vector<v1::ReasonDetail>& problems) {
+  const Snapshot& snapshot = plan.snapshot();
+  for (const Row row : set.members) {
+    const GpuClaim& claim = plan.claim(row);
+    const GpuClass* found = snapshot.classes().Find("", claim.class_name);
+    const bool stands = plan.phase(row) == Phase::kBound &&
+                        plan.node(row) == snapshot.claim_columns.node[row];
+    if (!stands || found == nullptr || claim.resource_name.empty() ||
+        claim.resource_name == found->resource_name) {
+      continue;
+    }
+    problems.push_back(
+        Detail(v1::INVALID_CLAIMS,
+               absl::StrCat("claim ", claim.meta.name, " holds ",
+                            claim.resource_name, ", its class ",
+                            claim.class_name, " is of ", found->resource_name,
+                            " now: delete the claim and order it anew")));
+  }
+}
+
 }  // namespace
 
 std::vector<v1::ReasonDetail> StartProblems(const ClaimSet& set,
@@ -38,6 +61,7 @@ std::vector<v1::ReasonDetail> StartProblems(const ClaimSet& set,
     problems.insert(problems.end(), set.order_problems.begin(),
                     set.order_problems.end());
   }
+  CheckResources(set, plan, problems);
   for (const Demand::Need& need : demand.needs) {
     if (need.pod_units >= need.units) continue;
     problems.push_back(AsksForLess(pod,

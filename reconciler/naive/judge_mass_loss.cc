@@ -14,6 +14,15 @@ struct Loss {
   std::set<std::string> classes;  // of what the node does not keep
 };
 
+// Whether it has fallen short of something; not where more was booked than it
+// had.
+bool HasFallenShort(const World& world, const std::string& node) {
+  for (const auto& [place, shortage] : world.snapshot->shortages) {
+    if (place.first == node && !shortage.overbooked) return true;
+  }
+  return false;
+}
+
 // Whether the node keeps all that is booked there, by the state that the pass
 // began with; a cordon aside.
 std::map<std::string, Loss> Unkept(const World& world) {
@@ -24,7 +33,8 @@ std::map<std::string, Loss> Unkept(const World& world) {
       const std::vector<int> here = OnNode(world, bound, node);
       Grounds grounds = GroundsAgainst(world, set, here, node);
       // Who leaves for want of units is chosen by a later step.
-      grounds.unsure = grounds.reasons.erase(v1::NODE_LOST_CAPACITY) > 0 ||
+      grounds.unsure = (grounds.reasons.erase(v1::NODE_LOST_CAPACITY) > 0 &&
+                        HasFallenShort(world, node)) ||
                        grounds.unsure || set.frozen || set.stuck;
       // What a tenant writes on its pod says nothing of the node.
       const std::set<v1::Reason> more = OfPinned(world, set, node, false);
@@ -45,6 +55,7 @@ std::map<std::string, Loss> Unkept(const World& world) {
   // Whether one counts where only what is on its way there is too much is not
   // said.
   for (const auto& [place, shortage] : world.snapshot->shortages) {
+    if (shortage.overbooked) continue;
     Keeps& found = unkept[place.first].keeps;
     if (found == Keeps::kYes) found = Keeps::kUnsure;
   }

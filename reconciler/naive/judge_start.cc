@@ -232,6 +232,14 @@ std::set<Why> StartStops(const World& world, int index) {
   if (IsTerminating(world, set.name_space)) {
     stops.insert({v1::START_REFUSED_BY_API, ""});
   }
+  // C2: one that holds another resource than its class is of now.
+  for (const int claim : InPhase(world, set, "Bound")) {
+    const ClaimState& state = world.claims[claim];
+    const GpuClass* of = FindClass(world, state.class_name);
+    if (of != nullptr && of->resource_name != state.resource) {
+      stops.insert({v1::INVALID_CLAIMS, ""});
+    }
+  }
   // C8: a pod that asks for less than its set.
   Ask ask = AskOf(world, index);
   ask.pod = nullptr;
