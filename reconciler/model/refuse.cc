@@ -13,9 +13,9 @@
 #include "reconciler/model/fold.h"
 #include "reconciler/model/planted.h"
 #include "reconciler/model/pod_request.h"
-#include "reconciler/model/reason.h"
 #include "reconciler/model/rejection.h"
 #include "reconciler/model/steps.h"
+#include "reconciler/model/verdict.h"
 
 namespace gpubinder {
 namespace {
@@ -176,10 +176,7 @@ std::optional<RejectedNode> JudgePinned(size_t index, const Pod& pod,
   }
   // Whether the node serves what cannot be read is not known.
   if (!set.problems.empty()) return std::nullopt;
-  // Pinned to a cordoned node it waits there, whatever the scheduler says.
-  if (memory.reason == ReasonName(v1::PLACED_ON_CORDONED_NODE)) {
-    return std::nullopt;
-  }
+  if (WaitsOutCordon(set, plan)) return std::nullopt;
   auto since = plan.snapshot().refused_since.find(pod.meta.uid);
   if (since == plan.snapshot().refused_since.end() || HasEmptyTerm(pod) ||
       !ServesSet(set.launcher.node, set, plan)) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "proto/utf8.h"
+#include "reconciler/model/filter.h"
 #include "reconciler/model/reason.h"
 
 namespace gpubinder {
@@ -65,6 +66,16 @@ std::optional<NameId> StandsWhole(const ClaimSet& set, const Plan& plan) {
     node = plan.node(row);
   }
   return node;
+}
+
+bool WaitsOutCordon(const ClaimSet& set, const Plan& plan) {
+  const GpuClaimSet* memory = plan.Memory(set);
+  if (memory == nullptr || !set.launcher.pod.has_value() ||
+      memory->reason != ReasonName(v1::PLACED_ON_CORDONED_NODE)) {
+    return false;
+  }
+  const Node* node = plan.snapshot().nodes().Find("", set.launcher.node);
+  return node != nullptr && IsCordoned(*node);
 }
 
 Verdict Misconfigured(std::vector<v1::ReasonDetail> problems) {
@@ -128,10 +139,7 @@ std::optional<Verdict> VerdictOfSteps(size_t index, const Plan& plan) {
                   .node = plan.snapshot().names.Text(*node)};
   // Made whole by the repair; whether it starts the next pass says.
   if (set.waits_at_gate() && state.acted) return std::nullopt;
-  // Pinned to a cordoned node it waits there until the cordon goes.
-  const GpuClaimSet* memory = plan.Memory(set);
-  if (memory != nullptr && memory->reason == "PlacedOnCordonedNode" &&
-      set.launcher.pod.has_value() &&
+  if (WaitsOutCordon(set, plan) &&
       plan.snapshot().pods()[*set.launcher.pod].node_name.empty()) {
     verdict.reason = v1::PLACED_ON_CORDONED_NODE;
   }

@@ -31,6 +31,10 @@ bool SaysLoss(const Condition* bound);
 // The node on which all members stand, with what the pass has decided.
 std::optional<NameId> StandsWhole(const ClaimSet& set, const Plan& plan);
 
+// Whether its launcher was pinned to a node that was cordoned then (G5), and
+// is: there it waits, whatever the scheduler says.
+bool WaitsOutCordon(const ClaimSet& set, const Plan& plan);
+
 }  // namespace gpubinder
 
 #endif  // RECONCILER_MODEL_VERDICT_H_
