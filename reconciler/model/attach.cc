@@ -90,9 +90,7 @@ void Settle(Row row, Plan& plan) {
 void SettleAttachments(Plan& plan) {
   // Before VMIs were listed, or where KubeVirt is not served, nothing says
   // that a VMI has gone.
-  const KindState& vmis =
-      plan.snapshot().kinds[static_cast<size_t>(Kind::kVirtualMachineInstance)];
-  if (!vmis.listed) return;
+  if (!plan.snapshot().IsListed(Kind::kVirtualMachineInstance)) return;
   for (const Row row : plan.claims()) Settle(row, plan);
 }
 

@@ -17,10 +17,6 @@ int64_t AllocatableOf(const std::vector<NodeResource>& resources,
   return 0;
 }
 
-bool IsListed(Kind kind, const Snapshot& snapshot) {
-  return snapshot.kinds[static_cast<size_t>(kind)].listed;
-}
-
 // What a record shows of one resource of a node.
 enum class Shown { kNodeFell, kNodeOther, kClaim };
 
@@ -46,8 +42,8 @@ void Compare(NameId node, NameId resource, Shown shown, absl::Time at,
     // Before complete lists nobody knows what was first.
     shortage->second = {.since = at,
                         .overbooked = shown == Shown::kClaim &&
-                                      IsListed(Kind::kNode, snapshot) &&
-                                      IsListed(Kind::kGpuClaim, snapshot)};
+                                      snapshot.IsListed(Kind::kNode) &&
+                                      snapshot.IsListed(Kind::kGpuClaim)};
   } else if (shown == Shown::kNodeFell) {
     shortage->second.overbooked = false;
   }

@@ -13,11 +13,9 @@ void NoteEnding(const v1::Effect& effect, absl::Time at, Snapshot& snapshot) {
 
 void NoteEndingSeen(const GpuClaimSet* before, const GpuClaimSet& after,
                     absl::Time at, Snapshot& snapshot) {
-  const bool listed =
-      snapshot.kinds[static_cast<size_t>(Kind::kGpuClaimSet)].listed;
   // One that was let go of is not taken up again by a later write to its
   // memory.
-  if (!listed || after.ended_vmi.empty() ||
+  if (!snapshot.IsListed(Kind::kGpuClaimSet) || after.ended_vmi.empty() ||
       (before != nullptr && before->ended_vmi == after.ended_vmi)) {
     return;
   }

@@ -31,7 +31,7 @@ void NoteEpoch(const std::optional<DecisionKey>& decision, Snapshot& snapshot) {
 // A node that was gone before this replica could see it go: its grace counts
 // from the first record that shows it is not there.
 void NoteAbsent(const std::string& node, absl::Time at, Snapshot& snapshot) {
-  if (snapshot.kinds[static_cast<size_t>(Kind::kNode)].listed &&
+  if (snapshot.IsListed(Kind::kNode) &&
       snapshot.nodes().Find("", node) == nullptr) {
     snapshot.gone_since.emplace(node, at);
   }

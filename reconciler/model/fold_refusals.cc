@@ -34,10 +34,6 @@ const OwnerReference* OwningVmi(const Pod& pod) {
   return nullptr;
 }
 
-const KindState& VmisOf(const Snapshot& snapshot) {
-  return snapshot.kinds[static_cast<size_t>(Kind::kVirtualMachineInstance)];
-}
-
 bool InFlightFor(const Snapshot& snapshot, const KubeletRefusal& refusal) {
   return std::any_of(snapshot.in_flight.begin(), snapshot.in_flight.end(),
                      [&](const auto& entry) {
@@ -49,8 +45,10 @@ bool InFlightFor(const Snapshot& snapshot, const KubeletRefusal& refusal) {
 // Whether its VMI is there and nobody has asked for its end: then what brings
 // the VM back may still have to be called.
 bool StillFails(const Snapshot& snapshot, const KubeletRefusal& refusal) {
-  const KindState& vmis = VmisOf(snapshot);
-  if (vmis.served && !vmis.listed) return true;
+  if (snapshot.Serves(Kind::kVirtualMachineInstance) &&
+      !snapshot.IsListed(Kind::kVirtualMachineInstance)) {
+    return true;
+  }
   const std::optional<Row> row = snapshot.vmis().FindUid(refusal.vmi_uid);
   return row.has_value() && !snapshot.vmis()[*row].meta.deleting.has_value();
 }
@@ -82,7 +80,7 @@ auto UnlistedOf(const std::string& vmi_uid, Snapshot& snapshot) {
 
 // No VMI that is still to be seen may be meant once all were listed.
 void AwaitListing(KubeletRefusal refusal, Snapshot& snapshot) {
-  if (VmisOf(snapshot).listed &&
+  if (snapshot.IsListed(Kind::kVirtualMachineInstance) &&
       !snapshot.vmis().FindUid(refusal.vmi_uid).has_value()) {
     return;
   }
@@ -152,7 +150,9 @@ void ForgetPod(const Pod& pod, Snapshot& snapshot) {
   snapshot.listed_by.erase(pod.meta.uid);
   const OwnerReference* owner = OwningVmi(pod);
   // Where no VMIs are served nothing would ever take it away.
-  if (owner == nullptr || VmisOf(snapshot).served) return;
+  if (owner == nullptr || snapshot.Serves(Kind::kVirtualMachineInstance)) {
+    return;
+  }
   snapshot.unlisted_refusals.erase({owner->uid, pod.meta.uid});
 }
 

@@ -62,6 +62,10 @@ struct Snapshot {
   bool Serves(Kind kind) const {
     return kinds[static_cast<size_t>(kind)].served;
   }
+  // Whether a complete list of the kind was folded.
+  bool IsListed(Kind kind) const {
+    return kinds[static_cast<size_t>(kind)].listed;
+  }
   // Whether all objects of the kind are known, and more can be made.
   bool MayWrite(Kind kind) const {
     const KindState& state = kinds[static_cast<size_t>(kind)];

@@ -71,7 +71,8 @@ std::optional<NameId> StandsWhole(const ClaimSet& set, const Plan& plan) {
 bool WaitsOutCordon(const ClaimSet& set, const Plan& plan) {
   const GpuClaimSet* memory = plan.Memory(set);
   if (memory == nullptr || !set.launcher.pod.has_value() ||
-      memory->reason != ReasonName(v1::PLACED_ON_CORDONED_NODE)) {
+      memory->reason != ReasonName(v1::PLACED_ON_CORDONED_NODE) ||
+      !plan.snapshot().pods()[*set.launcher.pod].node_name.empty()) {
     return false;
   }
   const Node* node = plan.snapshot().nodes().Find("", set.launcher.node);
@@ -139,8 +140,7 @@ std::optional<Verdict> VerdictOfSteps(size_t index, const Plan& plan) {
                   .node = plan.snapshot().names.Text(*node)};
   // Made whole by the repair; whether it starts the next pass says.
   if (set.waits_at_gate() && state.acted) return std::nullopt;
-  if (WaitsOutCordon(set, plan) &&
-      plan.snapshot().pods()[*set.launcher.pod].node_name.empty()) {
+  if (WaitsOutCordon(set, plan)) {
     verdict.reason = v1::PLACED_ON_CORDONED_NODE;
   }
   return verdict;

@@ -32,7 +32,7 @@ bool SaysLoss(const Condition* bound);
 std::optional<NameId> StandsWhole(const ClaimSet& set, const Plan& plan);
 
 // Whether its launcher was pinned to a node that was cordoned then (G5), and
-// is: there it waits, whatever the scheduler says.
+// is: it is not scheduled, and waits there, whatever the scheduler says.
 bool WaitsOutCordon(const ClaimSet& set, const Plan& plan);
 
 }  // namespace gpubinder

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
+#include "reconciler/model/ending.h"
 #include "reconciler/model/planted.h"
 #include "reconciler/model/saturating.h"
 
@@ -47,10 +48,7 @@ bool MayRun(const VirtualMachineInstance& vmi) {
 Rank RankOf(const ClaimSet& set, const Plan& plan) {
   if (!set.vmi.has_value()) return Rank::kNoVmi;
   const VirtualMachineInstance& vmi = plan.snapshot().vmis()[*set.vmi];
-  const GpuClaimSet* memory = plan.Memory(set);
-  if (memory != nullptr && memory->ended_vmi == vmi.meta.uid) {
-    return Rank::kEnding;
-  }
+  if (WasAskedToEnd(set, plan)) return Rank::kEnding;
   if (set.launcher.state != LauncherState::kPinned) return Rank::kWaiting;
   return MayRun(vmi) ? Rank::kRunning : Rank::kPinned;
 }
